@@ -1,0 +1,100 @@
+"""Everything that can go wrong, as one tree.
+
+::
+
+    VoiceError
+    ├── SettingsError           a setting that cannot be used
+    ├── AudioInputError
+    │   ├── RecordingError      a recording that cannot be heard whole
+    │   └── DeviceError         a microphone or speaker that cannot be used
+    │       ├── PortAudioMissing
+    │       └── DeviceLost      it worked, and then it did not
+    ├── TranscriberError
+    │   ├── ModelNotFound       no Whisper weights in any of the places
+    │   ├── ModelBroken         weights are there and cannot be loaded
+    │   └── TranscriberDied     the child process ended, again and again
+    └── SpeechEngineError
+        ├── SpeechEngineMissing
+        └── SpeechEngineDied
+
+Each error is a sentence for a person, and where a command mends it, that command. The errors of an outside
+library are translated in the one file of ``voice.backends`` that uses the library.
+"""
+
+
+class VoiceError(Exception):
+    """The base of every error of this package.
+
+    ``sentence`` says what is wrong, in words for the person who uses the program; ``mend``, where there is
+    one, is the command (or the act) that mends it. ``exit_code`` is what the commands exit with: 2 for input
+    that cannot be used, 3 for a missing or broken part of the loop, 1 for anything else.
+    """
+
+    exit_code = 1
+
+    def __init__(self, sentence: str, *, mend: str | None = None) -> None:
+        super().__init__(sentence if mend is None else f"{sentence} To mend it: {mend}")
+        self.sentence = sentence
+        self.mend = mend
+
+
+class SettingsError(VoiceError):
+    """A setting that cannot be used."""
+
+    exit_code = 2
+
+
+class AudioInputError(VoiceError):
+    """Sound that cannot be read."""
+
+    exit_code = 2
+
+
+class RecordingError(AudioInputError):
+    """A recording that is missing, is not audio, or does not hold what its header promises."""
+
+
+class DeviceError(AudioInputError):
+    """A microphone or a speaker that is not there or cannot be opened."""
+
+    exit_code = 3
+
+
+class PortAudioMissing(DeviceError):
+    """The system library that reaches the devices is not installed."""
+
+
+class DeviceLost(DeviceError):
+    """A device that worked, and then stopped: pulled out, or its sound server died or hangs."""
+
+
+class TranscriberError(VoiceError):
+    """Speech that cannot be turned into text."""
+
+    exit_code = 3
+
+
+class ModelNotFound(TranscriberError):
+    """No Whisper weights in any of the places looked at."""
+
+
+class ModelBroken(TranscriberError):
+    """Whisper weights that are incomplete or cannot be loaded."""
+
+
+class TranscriberDied(TranscriberError):
+    """The transcribing child process ended before it had answered, more often than is worth trying."""
+
+
+class SpeechEngineError(VoiceError):
+    """Text that cannot be turned into speech."""
+
+    exit_code = 3
+
+
+class SpeechEngineMissing(SpeechEngineError):
+    """The speech engine or a library below it is not installed."""
+
+
+class SpeechEngineDied(SpeechEngineError):
+    """The speaking child process ended, hung or gave no sound, more often than is worth trying."""

@@ -1,0 +1,191 @@
+"""What happens, by name: the values that the loop gives out and that screens, logs and tests read.
+
+Times are seconds of audio time: samples heard since the microphone was opened, divided by the rate. No event
+carries a wall clock. `as_json` gives the stable machine form; its fields are documented in the README.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Event:
+    """The base of all events."""
+
+
+class EndReason(StrEnum):
+    """Why an utterance is over."""
+
+    SILENCE = "silence"
+    """The speaker was quiet for the end silence."""
+    INPUT_ENDED = "input_ended"
+    """The source of the sound ended."""
+    CAP = "cap"
+    """The utterance reached its greatest length; what follows is a new utterance, nothing is lost."""
+
+
+class DiscardReason(StrEnum):
+    """Why something heard did not become a message."""
+
+    NO_WORDS = "no_words"
+    """The transcriber found no words in the sound."""
+    PHANTOM = "phantom"
+    """The transcriber found words that the sound does not bear out."""
+    NOT_TRANSCRIBED = "not_transcribed"
+    """The transcriber failed for good; the sound is kept where there is a journal."""
+
+
+@dataclass(frozen=True)
+class SpeechStarted(Event):
+    """Somebody began to speak."""
+
+    at_s: float
+    """The first frame of speech, a little before the moment of this event."""
+
+
+@dataclass(frozen=True)
+class UtteranceNearCap(Event):
+    """The utterance is about to reach its greatest length."""
+
+    at_s: float
+    remaining_s: float
+
+
+@dataclass(frozen=True)
+class SpeechEnded(Event):
+    """The turn is over."""
+
+    at_s: float
+    """The end of the last frame of speech."""
+    decided_at_s: float
+    reason: EndReason
+
+
+@dataclass(frozen=True)
+class Span:
+    """A stretch of audio time."""
+
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True)
+class Latency:
+    """The parts of the wait between the last sound and the message."""
+
+    endpoint_s: float
+    """From the end of the last frame of speech to the decision that the turn is over."""
+    transcribe_s: float
+    """From the decision to the text: the wait that transcription adds, not its cost."""
+    total_s: float
+
+
+@dataclass(frozen=True)
+class UserMessage(Event):
+    """An ordinary user message; a host sees nothing but ``text``."""
+
+    text: str
+    source: Literal["voice", "keyboard"]
+    at_s: float
+    heard: Span | None = None
+    """Where it was spoken; None for the keyboard."""
+    latency: Latency | None = None
+
+
+@dataclass(frozen=True)
+class Discarded(Event):
+    """Something was heard, and is not delivered."""
+
+    reason: DiscardReason
+    text: str
+    at_s: float
+
+
+@dataclass(frozen=True)
+class NoSpeech(Event):
+    """A recording has ended and nobody spoke in it."""
+
+    at_s: float
+
+
+class VoiceState(StrEnum):
+    """The five states of autonomous Voice, in the order in which they follow each other."""
+
+    INACTIVE = "inactive"
+    STARTING = "starting"
+    ACTIVE = "active"
+    DRAINING = "draining"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class VoiceStateChanged(Event):
+    """Autonomous Voice went from one state to another."""
+
+    state: VoiceState
+
+
+@dataclass(frozen=True)
+class ToolsChanged(Event):
+    """The set of tools that the agent may use is now this one."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class NarrationStarted(Event):
+    """A text is about to be spoken; ``text`` is as the agent wrote it."""
+
+    text: str
+
+
+class NarrationEnding(StrEnum):
+    """How a narration ended."""
+
+    COMPLETED = "completed"
+    INTERRUPTED = "interrupted"
+    SUPERSEDED = "superseded"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class NarrationEnded(Event):
+    """A narration is over."""
+
+    text: str
+    ending: NarrationEnding
+    played_s: float
+    """Seconds of sound that were played."""
+    notice: str = ""
+    """Why it failed, in words for a person."""
+
+
+@dataclass(frozen=True)
+class Notice(Event):
+    """One sentence that the person should see: a part is missing, a device is gone."""
+
+    sentence: str
+
+
+def event_name(event: Event) -> str:
+    """The name of an event in machine output: ``SpeechStarted`` is ``speech_started``."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
+
+
+def as_json(event: Event) -> dict[str, Any]:
+    """An event as a JSON object: ``event`` is its name, seconds are rounded to the millisecond."""
+    return {"event": event_name(event), **_rounded(asdict(event))}
+
+
+def _rounded(fields: Mapping[str, Any]) -> dict[str, Any]:
+    def shown(value: Any) -> Any:
+        if isinstance(value, float):
+            return round(value, 3)
+        return _rounded(value) if isinstance(value, Mapping) else value
+
+    return {name: shown(value) for name, value in fields.items()}

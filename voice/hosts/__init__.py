@@ -1,0 +1,1 @@
+"""The agents, one a file, behind the one `Host` port."""

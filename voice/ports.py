@@ -1,0 +1,140 @@
+"""The ports: what the loop needs from the outside, as narrow as can be.
+
+Each is implemented in ``voice.backends`` (one outside library a file) or ``voice.hosts``, and doubled in
+``voice.testing``. Errors named here are the only ones that an implementation lets out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from voice.audio import Frame, Samples, Sound
+
+
+class Microphone(Protocol):
+    """A source of sound: a device, a recording, raw samples on standard input."""
+
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
+        ...
+
+    @property
+    def live(self) -> bool:
+        """True where sound comes whether anyone listens or not; a recording waits for its listener."""
+        ...
+
+    def open(self) -> AbstractAsyncContextManager[AsyncIterator[Frame]]:
+        """Open it; the frames end when the source does.
+
+        Raises `RecordingError` or `DeviceError` on opening or later, among the frames.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a detector makes of one frame."""
+
+    probability: float
+    """That the frame holds speech, 0 to 1."""
+    level_dbfs: float
+    """How loud it is."""
+
+
+class SpeechDetector(Protocol):
+    """Tells speech from everything else, frame by frame; keeps state between frames."""
+
+    def judge(self, frame: Frame) -> Verdict:
+        """The verdict on the next frame of the stream."""
+        ...
+
+    def reset(self) -> None:
+        """Forget the stream so far: the next frame does not follow the last one."""
+        ...
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """What a transcriber made of a piece of speech."""
+
+    text: str
+    no_speech_probability: float = 0.0
+    """Whisper's own estimate that there was no speech, 0 to 1."""
+    average_log_probability: float = 0.0
+    """Of the tokens; nearer to 0 is surer."""
+    compression_ratio: float = 1.0
+    """Of the text under zlib; high for text that repeats itself."""
+    compute_s: float = 0.0
+    """How long the engine worked, in seconds."""
+
+
+class PendingTranscript(Protocol):
+    """A transcription that was asked for."""
+
+    @property
+    def done(self) -> bool:
+        """Whether `result` would return or raise at once."""
+        ...
+
+    async def result(self) -> Transcript:
+        """Wait for the transcript.
+
+        Raises `TranscriberError` when it cannot be had; the sound is still the caller's.
+        """
+        ...
+
+    def cancel(self) -> None:
+        """Say that nobody wants it any more; work not yet begun is never begun."""
+        ...
+
+
+class Transcriber(Protocol):
+    """Turns pieces of speech into text, in the order in which they were asked for."""
+
+    def submit(self, samples: Samples) -> PendingTranscript:
+        """Ask for the text of up to 30 s of sound at SAMPLE_RATE; returns at once, never raises."""
+        ...
+
+
+class SpeechEngine(Protocol):
+    """Turns text into sound; it never plays it."""
+
+    async def render(self, sentence: str) -> Sound:
+        """The sound of one sentence, at most 2,000 characters of speakable text.
+
+        Raises `SpeechEngineError`. When cancelled it leaves the engine fit for the next call.
+        """
+        ...
+
+
+class Speaker(Protocol):
+    """Plays sound, knows how much of it has been heard, and stops when told."""
+
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
+        ...
+
+    @property
+    def played_s(self) -> float:
+        """Seconds of the present (or else the last) sound that have been heard."""
+        ...
+
+    async def play(self, sound: Sound) -> None:
+        """Play it to its end: returns when the last sample has been heard.
+
+        When cancelled, it is silent within 200 ms and `played_s` says how far it came. Raises `DeviceError`.
+        """
+        ...
+
+
+class Host(Protocol):
+    """An agent's program, as the session sees it."""
+
+    async def send(self, text: str) -> None:
+        """Hand over one ordinary user message; returns when the host has accepted it."""
+        ...

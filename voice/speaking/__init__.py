@@ -1,0 +1,1 @@
+"""From an agent's text to what is heard of it."""
