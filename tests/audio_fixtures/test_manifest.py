@@ -46,7 +46,7 @@ def spans(entry):
 
 
 def speech_and_rest(entry):
-    """Split the loudest channel at the boundaries of speech; what is within 10 ms of one counts for neither."""
+    """Split the loudest channel into speech and the rest; within 10 ms of a boundary counts as neither."""
     frames, rate = read(entry)
     samples = frames[:, np.argmax(np.mean(np.square(frames), axis=0))]
     ms = np.arange(len(samples)) * 1000 / rate
