@@ -1,0 +1,190 @@
+"""faster-whisper, in a child process: a call into the engine cannot be interrupted, a process can be killed.
+
+`WhisperTranscriber` is the parent's side; ``python -m voice.backends.whisper`` is the child.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import anyio
+import anyio.abc
+import numpy as np
+
+from voice.audio import SAMPLE_RATE, Samples, to_float
+from voice.backends.worker import Handler, Message, Worker, WorkerDied, WorkerFailed, serve
+from voice.errors import ModelBroken, TranscriberDied, TranscriberError
+from voice.ports import Transcript
+
+COMPUTE_TYPE = "int8"
+"""As accurate as float32 on short replies, and it does not collapse when another process wants a core."""
+
+THREADS = min(2, os.cpu_count() or 1)
+"""The second thread brings 1.7 times on a quiet machine; more of them bring little to one small window."""
+
+TOKENS_A_SECOND = 8
+TOKENS_AT_LEAST = 12
+"""Nobody says more than 8 tokens a second and 12 more: what is longer is a loop."""
+
+TRIES = 3
+"""How often a piece is given to a new child after one has died of it."""
+
+_LOAD_WITHIN_S = 120.0
+_ANSWER_WITHIN_S = 120.0
+
+
+class WhisperTranscriber:
+    """A `voice.ports.Transcriber`; an async context manager that owns the child.
+
+    Entering returns at once; the model loads in the background, and pieces that are submitted meanwhile
+    wait. `ready` waits for the model.
+    """
+
+    def __init__(self, model: Path, *, language: str = "en", threads: int = THREADS) -> None:
+        self._model = model
+        self._worker = Worker("voice.backends.whisper", str(model), language, str(threads))
+        self._queue: list[_Pending] = []
+        self._wanted = anyio.Event()
+        self._loading = _Pending(np.zeros(0, np.int16))
+
+    async def __aenter__(self) -> Self:
+        self._tasks = anyio.create_task_group()
+        await self._tasks.__aenter__()
+        self._tasks.start_soon(self._work)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool | None:
+        self._tasks.cancel_scope.cancel()
+        try:
+            return await self._tasks.__aexit__(kind, error, traceback)
+        finally:
+            await self._worker.kill()
+
+    async def ready(self) -> None:
+        """Wait until the model is loaded; raises `TranscriberError` when it cannot be."""
+        await self._loading.result()
+
+    def submit(self, samples: Samples) -> _Pending:
+        """Ask for the text of up to 30 s of sound; returns at once."""
+        pending = _Pending(samples)
+        self._queue.append(pending)
+        self._wanted.set()
+        return pending
+
+    async def _work(self) -> None:
+        await self._answer(self._loading, {"load": True}, _LOAD_WITHIN_S)
+        while True:
+            while self._queue:
+                pending = self._queue.pop(0)
+                if not pending.cancelled:
+                    await self._answer(pending, {"load": False}, _ANSWER_WITHIN_S)
+            self._wanted = anyio.Event()
+            await self._wanted.wait()
+
+    async def _answer(self, pending: _Pending, header: Mapping[str, Any], within_s: float) -> None:
+        for tries_left in reversed(range(TRIES)):
+            try:
+                answer, _ = await self._worker.request(header, pending.samples.tobytes(), within_s=within_s)
+            except WorkerDied as death:
+                if not tries_left:
+                    last_line = (death.last_words.splitlines() or [""])[-1]
+                    pending.fail(
+                        TranscriberDied(f"Whisper failed {TRIES} times: {death}. {last_line}".strip())
+                    )
+            except WorkerFailed as failure:
+                pending.fail(_translated(failure, self._model))
+                return
+            else:
+                pending.succeed(Transcript(**answer) if answer else Transcript(""))
+                return
+
+
+class _Pending:
+    """A `voice.ports.PendingTranscript`."""
+
+    def __init__(self, samples: Samples) -> None:
+        self.samples = samples
+        self.cancelled = False
+        self._settled = anyio.Event()
+        self._outcome: Transcript | TranscriberError | None = None
+
+    @property
+    def done(self) -> bool:
+        return self._settled.is_set()
+
+    async def result(self) -> Transcript:
+        await self._settled.wait()
+        if isinstance(self._outcome, Transcript):
+            return self._outcome
+        assert self._outcome is not None
+        raise self._outcome
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+    def succeed(self, transcript: Transcript) -> None:
+        self._outcome = transcript
+        self._settled.set()
+
+    def fail(self, error: TranscriberError) -> None:
+        self._outcome = error
+        self._settled.set()
+
+
+def _translated(failure: WorkerFailed, model: Path) -> TranscriberError:
+    if failure.kind == "ModuleNotFoundError":
+        return TranscriberError(f"{failure.sentence}.", mend="pip install viva-voce")
+    return ModelBroken(f"Whisper cannot use the model folder {model}: {failure.sentence}")
+
+
+def _child(model: str, language: str, threads: int) -> Handler:
+    """Load the model and warm it up; return what answers requests."""
+    from faster_whisper import WhisperModel
+
+    whisper = WhisperModel(model, device="cpu", compute_type=COMPUTE_TYPE, cpu_threads=threads)
+
+    def answer(header: dict[str, Any], payload: bytes) -> Message:
+        samples = np.frombuffer(payload, np.int16)
+        if header["load"]:
+            samples = np.zeros(SAMPLE_RATE, np.int16)
+        transcript = _transcribe(whisper, samples, language)
+        return ({} if header["load"] else transcript), b""
+
+    return answer
+
+
+def _transcribe(whisper: Any, samples: Samples, language: str) -> dict[str, Any]:
+    import time
+
+    began = time.perf_counter()
+    segments, _ = whisper.transcribe(
+        to_float(samples),
+        language=language,
+        beam_size=1,
+        without_timestamps=True,
+        condition_on_previous_text=False,
+        vad_filter=False,
+        max_new_tokens=math.ceil(TOKENS_A_SECOND * len(samples) / SAMPLE_RATE) + TOKENS_AT_LEAST,
+        no_speech_threshold=None,
+        temperature=0.0,  # the library's fallback draws at random: the same sound must give the same text
+    )
+    parts = list(segments)
+    return {
+        "text": "".join(part.text for part in parts).strip(),
+        "no_speech_probability": max((part.no_speech_prob for part in parts), default=1.0),
+        "average_log_probability": min((part.avg_logprob for part in parts), default=0.0),
+        "compression_ratio": max((part.compression_ratio for part in parts), default=1.0),
+        "compute_s": time.perf_counter() - began,
+    }
+
+
+if __name__ == "__main__":
+    serve(lambda: _child(sys.argv[1], sys.argv[2], int(sys.argv[3])))

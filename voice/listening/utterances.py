@@ -1,0 +1,127 @@
+"""The ear: frames in; what was heard, in pieces that are ready for transcription, out.
+
+It joins the detector, the endpointer and the memory of the last moment. It keeps no clock and opens nothing;
+time is the number of frames it was given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from voice.audio import FRAME_S, Frame, Samples
+from voice.events import EndReason, SpeechEnded, SpeechStarted, UtteranceNearCap
+from voice.listening.endpointing import Began, Decision, Endpointer, Finished, NearCap
+from voice.listening.pieces import PieceRule, best_cut
+from voice.ports import SpeechDetector, Verdict
+
+PRE_ROLL_S = 1.0
+"""How much of the moment before the onset belongs to the utterance: no first syllable is lost."""
+
+
+@dataclass(frozen=True)
+class PieceReady:
+    """A piece of the open utterance will not change any more."""
+
+    samples: Samples
+
+
+Heard = SpeechStarted | PieceReady | UtteranceNearCap | SpeechEnded
+
+
+@dataclass
+class Ear:
+    """Tell what is said from the frames of one microphone.
+
+    The pieces of an utterance follow each other without a gap, and come between its `SpeechStarted` and its
+    `SpeechEnded`; the last one may come before the end is decided, since a pause that ends a piece is shorter
+    than the silence that ends a turn.
+    """
+
+    detector: SpeechDetector
+    endpointer: Endpointer = field(default_factory=Endpointer)
+    rule: PieceRule = field(default_factory=PieceRule)
+
+    def __post_init__(self) -> None:
+        self._frames: list[Frame] = []
+        self._verdicts: list[Verdict] = []
+        self._first = 0
+        """The number of the first frame that is kept: the start of the open piece, or of the pre-roll."""
+
+    @property
+    def now_s(self) -> float:
+        """Audio time: how much it has heard."""
+        return self.endpointer.frames * FRAME_S
+
+    @property
+    def speaking(self) -> bool:
+        """Whether an utterance is open."""
+        return self.endpointer.onset is not None
+
+    def push(self, frame: Frame) -> list[Heard]:
+        """Hear the next frame; return what it decides, mostly nothing."""
+        verdict = self.detector.judge(frame)
+        self._frames.append(frame)
+        self._verdicts.append(verdict)
+        heard = self._heard(self.endpointer.push(verdict))
+        if self.speaking:
+            heard += self._close_piece_if_due()
+        else:
+            self._drop_before(self.endpointer.frames - round(PRE_ROLL_S / FRAME_S))
+        return heard
+
+    def input_ended(self) -> list[Heard]:
+        """No frame will follow: end what is open."""
+        return self._heard(self.endpointer.input_ended())
+
+    def forget(self) -> None:
+        """Let the next frame pass unheard: what is open is dropped, and so is the pre-roll."""
+        self.detector.reset()
+        self.endpointer.forget()
+        self._drop_before(self.endpointer.frames)
+        self._first = self.endpointer.frames
+
+    def _heard(self, decisions: list[Decision]) -> list[Heard]:
+        heard: list[Heard] = []
+        for decision in decisions:
+            match decision:
+                case Began(onset):
+                    self._drop_before(onset - round(PRE_ROLL_S / FRAME_S))
+                    heard.append(SpeechStarted(onset * FRAME_S))
+                case NearCap(remaining_s):
+                    heard.append(UtteranceNearCap(self.now_s, remaining_s))
+                case Finished(_, speech_end, reason):
+                    if speech_end > self._first:
+                        tail = self.rule.tail_s if reason is EndReason.SILENCE else PRE_ROLL_S
+                        heard += self._close_piece(speech_end + round(tail / FRAME_S))
+                    heard.append(SpeechEnded(speech_end * FRAME_S, self.now_s, reason))
+        return heard
+
+    def _close_piece_if_due(self) -> list[Heard]:
+        speech_end, now = self.endpointer.speech_end, self.endpointer.frames
+        pausing = speech_end <= self._first
+        if not pausing and now - speech_end >= round(self.rule.pause_s / FRAME_S):
+            return self._close_piece(speech_end + round(self.rule.tail_s / FRAME_S))
+        if not pausing and len(self._frames) >= round(self.rule.longest_s / FRAME_S):
+            return self._close_piece(self._first + best_cut(self._verdicts, self.rule))
+        return []
+
+    def _close_piece(self, end: int) -> list[Heard]:
+        """Close the open piece in front of frame ``end``; the next one begins with it.
+
+        A piece with less speech than it takes to begin an utterance holds no word, only what flickered in a
+        pause, and Whisper would make one up.
+        """
+        count = min(end, self.endpointer.frames) - self._first
+        start = self.endpointer.start
+        speech = sum(verdict.probability >= start.threshold for verdict in self._verdicts[:count])
+        piece = PieceReady(np.concatenate(self._frames[:count]))
+        self._drop_before(self._first + count)
+        return [piece] if speech * FRAME_S >= start.speech_s else []
+
+    def _drop_before(self, frame: int) -> None:
+        count = frame - self._first
+        if count > 0:
+            del self._frames[:count], self._verdicts[:count]
+            self._first = frame
