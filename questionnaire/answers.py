@@ -1,0 +1,176 @@
+"""The one judge of replies: what a person typed, read as a choice, or the reason why it is none.
+
+Pure. Every presenter that takes typed text asks this judge, so that the same words mean the same thing
+wherever they are typed.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from questionnaire.display import look, shortened
+from questionnaire.errors import MalformedAnswers
+from questionnaire.model import Answer, Outcome, Question, Questionnaire, Status
+
+# Four digits are more rows than any list has; more than that is somebody's own number.
+_NUMBER = re.compile(r"(\d{1,4})([.)]?)")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A reply understood.
+
+    `selected` holds option indices, ascending. `custom` holds own words, raw. `opens_custom` says that
+    the custom row itself was chosen, so that its words have still to be asked for.
+    """
+
+    selected: tuple[int, ...] = ()
+    custom: str | None = None
+    opens_custom: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """A reply that is no choice; `reason` is a sentence to show or to speak before asking again."""
+
+    reason: str
+
+
+def row_labels(question: Question) -> tuple[str, ...]:
+    """Return the labels of all rows as they are numbered from 1: the options, then the custom row."""
+    custom = (question.custom.label,) if question.custom else ()
+    return tuple(option.label for option in question.options) + custom
+
+
+def read_reply(question: Question, reply: str) -> Choice | Unclear:
+    """Read a typed reply to `question`.
+
+    A row is named by its number (`2`, `2.`, `2)`) or its label, case and spacing aside. A multi-select
+    question takes several, separated by commas. Anything else is the user's own words where there is a
+    custom row; beside rows named in a multi-select reply, the words left over are.
+    """
+    if not reply.strip():
+        return Unclear("Nothing was typed.")
+    whole = _row(question, reply)
+    if isinstance(whole, Unclear):
+        return whole
+    if whole is not None:
+        return _choice(question, [whole])
+    parts = list(_parts(question, reply))
+    rows = [part for part in parts if isinstance(part, int)]
+    words = [part for part in parts if isinstance(part, str) and part]
+    unclear = [part for part in parts if isinstance(part, Unclear)]
+    if unclear and not words:
+        return unclear[0]
+    if not question.multi_select:
+        if rows and not words:
+            return Unclear("This question takes one choice only.")
+        return _own_words(question, reply)
+    if not rows:
+        return _own_words(question, reply)
+    if unclear:
+        return unclear[0]
+    choice = _choice(question, rows)
+    if not words:
+        return choice
+    own = _own_words(question, ", ".join(words))
+    return own if isinstance(own, Unclear) else Choice(choice.selected, own.custom)
+
+
+def read_words(question: Question, words: str) -> str | Unclear:
+    """Read the words typed on the custom row of `question`: any text, blank only where that is allowed."""
+    if words.strip() or (question.custom and question.custom.blank_allowed):
+        return words
+    return Unclear("Nothing was typed.")
+
+
+def _own_words(question: Question, words: str) -> Choice | Unclear:
+    if question.custom is None:
+        shown = shortened(words, 40)
+        return Unclear(f"“{shown}” is none of the options, and this question takes no other answer.")
+    return Choice(custom=words)
+
+
+def _choice(question: Question, rows: Iterable[int]) -> Choice:
+    chosen = sorted(set(rows))
+    options = tuple(row for row in chosen if row < len(question.options))
+    return Choice(options, opens_custom=len(options) < len(chosen))
+
+
+def _parts(question: Question, reply: str) -> Iterator[int | str | Unclear]:
+    """Read the comma-separated parts of `reply` as rows, or leave them as words.
+
+    The longest run of parts that names a row is taken, since a label may itself hold commas.
+    """
+    parts = reply.split(",")
+    longest = 1 + max(label.count(",") for label in row_labels(question))
+    start = 0
+    while start < len(parts):
+        for end in range(min(len(parts), start + longest), start, -1):
+            row = _row(question, ",".join(parts[start:end]))
+            if row is not None:
+                yield row
+                break
+        else:
+            end = start + 1
+            yield parts[start].strip()
+        start = end
+
+
+def _row(question: Question, text: str) -> int | Unclear | None:
+    """Return the index of the row that `text` names, None where it names none."""
+    labels = row_labels(question)
+    by_label = next((row for row, label in enumerate(labels) if look(label) == look(text)), None)
+    number = _NUMBER.fullmatch(text.strip())
+    if number is None:
+        return by_label
+    by_number = int(number[1]) - 1
+    if by_label is not None and by_label != by_number and not number[2]:
+        return Unclear(
+            f"“{number[1]}” could be a row's number or the text of row {by_label + 1}. "
+            f"Type the number with a full stop: “{by_label + 1}.” for that text."
+        )
+    if 0 <= by_number < len(labels):
+        return by_number
+    if by_label is not None:
+        return by_label
+    advice = f" To answer with a number of your own, type {len(labels)} first." if question.custom else ""
+    return Unclear(f"There is no row {number[1]}; the rows go from 1 to {len(labels)}.{advice}")
+
+
+def check_outcome(questionnaire: Questionnaire, outcome: Outcome) -> None:
+    """Hold a presenter's outcome against its questions.
+
+    Raises `MalformedAnswers` where an answer points at nothing, answers a question twice, holds nothing,
+    or holds more than its question takes; and where the outcome is answered but a question is not.
+    """
+    seen: set[int] = set()
+    for answer in outcome.answers:
+        if not 0 <= answer.question_index < len(questionnaire.questions):
+            raise MalformedAnswers(f"there is no question with index {answer.question_index}")
+        if answer.question_index in seen:
+            raise MalformedAnswers(f"question {answer.question_index + 1} was answered twice")
+        seen.add(answer.question_index)
+        fault = _fault(questionnaire.questions[answer.question_index], answer)
+        if fault:
+            raise MalformedAnswers(f"the answer to question {answer.question_index + 1} {fault}")
+    if outcome.status is Status.ANSWERED and len(seen) < len(questionnaire.questions):
+        raise MalformedAnswers("not every question was answered")
+
+
+def _fault(question: Question, answer: Answer) -> str:
+    """Return what is wrong with `answer`, as the rest of a sentence; empty where nothing is."""
+    if list(answer.selected) != sorted(set(answer.selected)):
+        return "names its options out of order or twice"
+    if any(not 0 <= option < len(question.options) for option in answer.selected):
+        return "names an option that does not exist"
+    if answer.custom is None:
+        if not answer.selected:
+            return "holds nothing"
+    elif question.custom is None:
+        return "is in the user's own words, which the question does not take"
+    elif isinstance(read_words(question, answer.custom), Unclear):
+        return "is blank"
+    if not question.multi_select and len(answer.selected) + (answer.custom is not None) > 1:
+        return "holds more than one choice"
+    return ""

@@ -1,0 +1,64 @@
+"""What can go wrong when a program asks a person something.
+
+    QuestionnaireError
+    ├── InvalidQuestionnaire   the arguments of a call cannot be shown, and were not
+    ├── NoInterface            there is nobody to ask here, and nothing was shown
+    ├── TerminalLost           the terminal went away while a question stood on it
+    ├── MalformedAnswers       a presenter gave answers that do not fit its questions
+    └── DuplicateTool          two tools of one tool set share a name
+
+A caller that only wants to know that asking failed catches `QuestionnaireError`.
+"""
+
+
+class QuestionnaireError(Exception):
+    """The root of the tree. `code` is stable, for programs; `str()` is a sentence, for readers."""
+
+    code: str = "error"
+
+
+class InvalidQuestionnaire(QuestionnaireError):
+    """The arguments of a call cannot be shown to a person, and nothing of them was.
+
+    The sentence is written for the model that made the call: where the fault is, what came, what is
+    expected, a tiny example, and that the user saw nothing.
+
+    Codes shared with public tools of this kind: `no_questions`, `too_many_questions`,
+    `duplicate_question`, `empty_options`, `duplicate_option_label`, `reserved_label`. Our own:
+    `too_few_options`, `too_many_options`, `empty_text`, `wrong_type`, `unreadable`.
+    """
+
+    def __init__(self, code: str, where: str, *, came: str, expected: str, example: str) -> None:
+        self.code = code
+        self.where = where
+        self.came = came
+        self.expected = expected
+        self.example = example
+        super().__init__(
+            f"{where}: {came}, but {expected}. Example: {example}. "
+            "The user saw nothing; correct the call and send it again."
+        )
+
+
+class NoInterface(QuestionnaireError):
+    """Nobody can be asked here: no terminal, no client. Never to be told as "the user declined"."""
+
+    code = "no_ui"
+
+
+class TerminalLost(QuestionnaireError):
+    """The terminal failed while it was being read or written, for example because it hung up."""
+
+    code = "terminal_lost"
+
+
+class MalformedAnswers(QuestionnaireError):
+    """A presenter returned answers that do not fit the questions it was given."""
+
+    code = "malformed_answers"
+
+
+class DuplicateTool(QuestionnaireError):
+    """Two tools of one tool set share a name, so a call could not say which one it means."""
+
+    code = "duplicate_tool"
