@@ -1,0 +1,5 @@
+"""`python -m questionnaire` is the command `questionnaire`."""
+
+from questionnaire.cli import main
+
+main()

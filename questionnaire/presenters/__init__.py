@@ -1,0 +1,1 @@
+"""How a questionnaire reaches a person, one surface a file."""

@@ -1,0 +1,121 @@
+"""The port of a line-based terminal, and the POSIX one behind it.
+
+The terminal stays in the mode in which it was found: the kernel edits the line, Ctrl-C is a signal, and
+there is nothing to restore, whatever happens to the process.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from anyio import wait_readable
+from anyio.lowlevel import checkpoint
+
+from questionnaire.errors import NoInterface, TerminalLost
+
+_CHUNK_BYTES = 4096
+_FALLBACK_WIDTH = 80
+
+
+class LineTerminal(Protocol):
+    """A terminal that is written and read by the line."""
+
+    @property
+    def width(self) -> int:
+        """The width of the terminal in cells, now."""
+        ...
+
+    def write_line(self, line: str) -> None:
+        """Write one line of printable text. Raises `TerminalLost` where the terminal fails."""
+        ...
+
+    async def read_line(self, prompt: str) -> str | None:
+        """Write `prompt`, then return the next line without its end, or None at the end of input.
+
+        May be cancelled at any moment; what had been typed is kept for the next read. Raises
+        `TerminalLost` where the terminal fails.
+        """
+        ...
+
+
+class FileLines:
+    """A `LineTerminal` over two open file descriptors, which it does not close.
+
+    It waits for input on the event loop, not in a thread, so that a cancelled read leaves nothing behind
+    that would eat the next line or keep the process from ending.
+    """
+
+    def __init__(self, read_fd: int, write_fd: int) -> None:
+        self._read_fd = read_fd
+        self._write_fd = write_fd
+        self._unread = b""
+
+    @property
+    def width(self) -> int:
+        """The width of the terminal in cells; 80 where it is unknown."""
+        try:
+            return os.get_terminal_size(self._write_fd).columns or _FALLBACK_WIDTH
+        except OSError:
+            return _FALLBACK_WIDTH
+
+    def write_line(self, line: str) -> None:
+        """Write one line."""
+        self._write(line + "\n")
+
+    async def read_line(self, prompt: str) -> str | None:
+        """Return the next line; a last one that the end of input cuts short counts as a line."""
+        self._write(prompt)
+        while b"\n" not in self._unread:
+            chunk = await self._read()
+            if not chunk:
+                rest, self._unread = self._unread, b""
+                return _text(rest) if rest else None
+            self._unread += chunk
+        line, _, self._unread = self._unread.partition(b"\n")
+        return _text(line)
+
+    async def _read(self) -> bytes:
+        """Return what is there to read, waiting for something; nothing at the end of input."""
+        while True:
+            try:
+                await wait_readable(self._read_fd)
+            except PermissionError:
+                await checkpoint()  # a regular file cannot be waited for, and need not be
+            try:
+                return os.read(self._read_fd, _CHUNK_BYTES)
+            except BlockingIOError:
+                continue  # another process read the line first
+            except OSError as error:
+                raise TerminalLost(f"the terminal could not be read: {error.strerror}") from error
+
+    def _write(self, text: str) -> None:
+        data = text.encode(errors="replace")
+        try:
+            while data:
+                data = data[os.write(self._write_fd, data) :]
+        except OSError as error:
+            raise TerminalLost(f"the terminal could not be written: {error.strerror}") from error
+
+
+def _text(line: bytes) -> str:
+    return line.removesuffix(b"\r").decode(errors="replace")
+
+
+@contextmanager
+def controlling_terminal() -> Iterator[FileLines]:
+    """Open the controlling terminal of the process, whatever its standard streams are.
+
+    Raises `NoInterface` where the process has none.
+    """
+    try:
+        # Opened apart, so that reading without blocking does not make writing so.
+        read_fd = os.open("/dev/tty", os.O_RDONLY | os.O_NONBLOCK)
+        write_fd = os.open("/dev/tty", os.O_WRONLY)
+    except OSError as error:
+        raise NoInterface(f"there is no terminal to ask on: {error.strerror}") from error
+    try:
+        yield FileLines(read_fd, write_fd)
+    finally:
+        os.close(read_fd)
+        os.close(write_fd)
