@@ -30,6 +30,9 @@ _LOUDEST = 16.0
 _SLACK_S = 0.25
 """What a lossy codec may lack of its declared length: priming and padding at its ends."""
 
+_GAP_S = 0.05
+"""How far times may run ahead of the samples before some are missing: above rounding, below a frame."""
+
 _DAMAGED = "copy or record it again"
 
 
@@ -116,9 +119,16 @@ class _Recording:
         import av
 
         resampler = Resampler(self._rate, self._channels)
-        came = 0
+        came, offset_s = 0, None
+        # FFmpeg leaves out damaged frames of FLAC and pages of Ogg without a word; their times tell.
+        gapless = self._container.format.name in {"flac", "ogg"}
         try:
             for piece in self._container.decode(self._stream):
+                if gapless and piece.time is not None:
+                    ahead_s = piece.time - came / self._rate
+                    offset_s = ahead_s if offset_s is None else offset_s
+                    if ahead_s - offset_s > _GAP_S:
+                        raise self._broken(came, "a part is missing")
                 samples = self._as_float(piece)
                 if isinstance(samples, str):
                     raise self._broken(came, samples)
@@ -139,8 +149,9 @@ class _Recording:
         self._stream = stream = container.streams.audio[0]
         self._rate, self._channels = stream.rate or 0, stream.channels or 0
         check_shape(self._path, self._rate, self._channels)
-        # Without it FFmpeg takes damaged FLAC and MP3 frames for good ones.
-        stream.codec_context.options = {"err_detect": "crccheck"}
+        if stream.codec_context.name == "flac":
+            # Else FFmpeg takes a frame whose checksum is wrong for a good one.
+            stream.codec_context.options = {"err_detect": "crccheck+explode"}
         if self._expected is None and (declared_s := _declared_s(self._path, container, stream)):
             self._expected = round(declared_s * self._rate)
             self._slack = 0 if container.format.name == "flac" else round(_SLACK_S * self._rate)

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import anyio
 import numpy as np
@@ -32,8 +33,15 @@ async def hear(microphone):
 @pytest.fixture
 def pipe():
     read, write = os.pipe()
-    with open(read, "rb") as out, open(write, "wb", buffering=0) as into:
+    with os.fdopen(read, "rb") as out, os.fdopen(write, "wb", buffering=0) as into:
         yield out, into
+
+
+@pytest.fixture
+def terminal():
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "rb", buffering=0), os.fdopen(theirs, "rb", buffering=0) as stream:
+        yield stream
 
 
 async def test_a_pipe_is_heard_as_it_is_written_whatever_the_pieces(pipe):
@@ -73,13 +81,21 @@ async def test_other_rates_and_channels_arrive_as_16_khz_mono(pipe):
     assert np.corrcoef(heard, expected)[0, 1] > 0.99
 
 
-async def test_a_regular_file_and_the_null_device_can_stand_on_standard_input(tmp_path):
+@pytest.fixture
+def null_device():
+    with Path(os.devnull).open("rb") as stream:
+        yield stream
+
+
+async def test_a_regular_file_can_stand_on_standard_input(tmp_path):
     path = tmp_path / "sound.raw"
     path.write_bytes(NOISE.tobytes())
     with path.open("rb") as file:
         assert np.array_equal(await hear(PcmMicrophone(file)), NOISE)
-    with open(os.devnull, "rb") as nothing:
-        assert len(await hear(PcmMicrophone(nothing))) == 0
+
+
+async def test_the_null_device_is_an_input_that_ends_at_once(null_device):
+    assert len(await hear(PcmMicrophone(null_device))) == 0
 
 
 async def test_waiting_for_a_silent_pipe_can_be_cancelled(pipe):
@@ -91,11 +107,9 @@ async def test_waiting_for_a_silent_pipe_can_be_cancelled(pipe):
     assert time.monotonic() - began < 0.5
 
 
-async def test_a_terminal_is_refused_with_what_to_do():
-    controller, terminal = pty.openpty()
-    with open(controller, "rb", buffering=0), open(terminal, "rb", buffering=0) as stream:
-        with pytest.raises(RecordingError, match="is a terminal") as error:
-            await hear(PcmMicrophone(stream))
+async def test_a_terminal_is_refused_with_what_to_do(terminal):
+    with pytest.raises(RecordingError, match="is a terminal") as error:
+        await hear(PcmMicrophone(terminal))
     assert "pipe" in (error.value.mend or "")
 
 
@@ -107,11 +121,11 @@ async def test_a_wav_file_piped_in_is_refused(pipe):
         await hear(PcmMicrophone(out))
 
 
-async def test_a_closed_stream_is_refused(tmp_path):
-    with open(os.devnull, "rb") as stream:
-        pass
+async def test_a_closed_stream_is_refused(pipe):
+    out, _ = pipe
+    out.close()
     with pytest.raises(RecordingError, match="is closed"):
-        await hear(PcmMicrophone(stream))
+        await hear(PcmMicrophone(out))
 
 
 PROGRAM = """
