@@ -8,6 +8,7 @@ Tool sets meet a host through two doors, `tools()` and `call()`, and restriction
 from questionnaire.answers import Choice, Unclear, read_reply, read_words
 from questionnaire.asking import TOOL_NAMES, questionnaire_toolset, read_questionnaire
 from questionnaire.contracts import CONTRACTS, Contract
+from questionnaire.display import printable
 from questionnaire.errors import (
     DuplicateTool,
     InvalidQuestionnaire,
@@ -57,6 +58,7 @@ __all__ = [
     "Unclear",
     "Withhold",
     "controlling_terminal",
+    "printable",
     "questionnaire_toolset",
     "read_questionnaire",
     "read_reply",

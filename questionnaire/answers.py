@@ -125,13 +125,13 @@ def _row(question: Question, text: str) -> int | Unclear | None:
     if number is None:
         return by_label
     by_number = int(number[1]) - 1
-    if by_label is not None and by_label != by_number and not number[2]:
+    if 0 <= by_number < len(labels):
+        if number[2] or by_label in (None, by_number):
+            return by_number
         return Unclear(
             f"“{number[1]}” could be a row's number or the text of row {by_label + 1}. "
             f"Type the number with a full stop: “{by_label + 1}.” for that text."
         )
-    if 0 <= by_number < len(labels):
-        return by_number
     if by_label is not None:
         return by_label
     advice = f" To answer with a number of your own, type {len(labels)} first." if question.custom else ""

@@ -44,8 +44,8 @@ class _Script(Generic[_Line]):
 class ScriptedPresenter(_Script[Outcome | Sequence[str]]):
     """A presenter that gives the outcomes it was given, in order.
 
-    An outcome may be written as the replies that a person would type, one a question. `asked` holds the
-    questionnaires that were presented.
+    An outcome may be written as the reply that a person would type, or as the replies, one a question.
+    `asked` holds the questionnaires that were presented.
     """
 
     def __init__(self, *outcomes: Outcome | Sequence[str]) -> None:
@@ -56,7 +56,9 @@ class ScriptedPresenter(_Script[Outcome | Sequence[str]]):
         """Return the next outcome."""
         self.asked.append(questionnaire)
         outcome = self._next(questionnaire.questions[0].text)
-        return outcome if isinstance(outcome, Outcome) else answered(questionnaire, *outcome)
+        if isinstance(outcome, Outcome):
+            return outcome
+        return answered(questionnaire, *([outcome] if isinstance(outcome, str) else outcome))
 
 
 class ScriptedLines(_Script[str | None]):

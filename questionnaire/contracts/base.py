@@ -87,18 +87,17 @@ class Reader:
         self, fields: Mapping[str, Any], where: str, *, reserved: Iterable[str]
     ) -> tuple[Option, ...]:
         """Return the options of a question, no two of which, and none of the reserved rows, look alike."""
-        kept = {look(label): label for label in reserved}
+        kept = {look(label) for label in reserved}
         seen: dict[str, int] = {}
         options = []
-        for number, entry in enumerate(
-            self.items(fields.get("options"), f"{where}, options", "empty_options"), 1
-        ):
+        entries = self.items(fields.get("options"), f"{where}, options", "empty_options")
+        for number, entry in enumerate(entries, 1):
             place = f"{where}, option {number}"
             option = self.fields(entry, place)
             label = self.visible_text(option, "label", place)
             shown, key = quoted(shortened(label, 60)), look(label)
             if key in kept:
-                expected = "that row is always added for the user and must be left out"
+                expected = "that label belongs to a row that the user always gets"
                 raise self.refusal("reserved_label", place, f"the label {shown} came", expected)
             if key in seen:
                 came = f"the label {shown} came, as in option {seen[key]}"

@@ -92,11 +92,12 @@ class LinearPresenter:
             self._say(label, f"{number}. ")
             if number <= len(question.options):
                 self._show_details(question.options[number - 1])
-        self._write("")
+        if question.custom or not _has_details(question.options[-1]):
+            self._write("")
         self._say(f"{_hint(question)} Ctrl-D declines.")
 
     def _show_details(self, option: Option) -> None:
-        if not (option.description or option.preview):
+        if not _has_details(option):
             return
         self._write("")
         if option.description:
@@ -130,6 +131,10 @@ class LinearPresenter:
 
     def _write(self, line: str) -> None:
         self._terminal.write_line(line)
+
+
+def _has_details(option: Option) -> bool:
+    return bool(option.description or option.preview)
 
 
 def _hint(question: Question) -> str:

@@ -6,10 +6,10 @@ there is nothing to restore, whatever happens to the process.
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Protocol
 
-from anyio import wait_readable
+from anyio import get_cancelled_exc_class, wait_readable
 from anyio.lowlevel import checkpoint
 
 from questionnaire.errors import NoInterface, TerminalLost
@@ -33,8 +33,8 @@ class LineTerminal(Protocol):
     async def read_line(self, prompt: str) -> str | None:
         """Write `prompt`, then return the next line without its end, or None at the end of input.
 
-        May be cancelled at any moment; what had been typed is kept for the next read. Raises
-        `TerminalLost` where the terminal fails.
+        May be cancelled at any moment. Then a line that was being typed is dropped, as Ctrl-C drops it,
+        lest it become the start of the next one. Raises `TerminalLost` where the terminal fails.
         """
         ...
 
@@ -50,6 +50,7 @@ class FileLines:
         self._read_fd = read_fd
         self._write_fd = write_fd
         self._unread = b""
+        self._is_terminal = os.isatty(read_fd)
 
     @property
     def width(self) -> int:
@@ -67,7 +68,11 @@ class FileLines:
         """Return the next line; a last one that the end of input cuts short counts as a line."""
         self._write(prompt)
         while b"\n" not in self._unread:
-            chunk = await self._read()
+            try:
+                chunk = await self._read()
+            except get_cancelled_exc_class():
+                self._drop_typed()
+                raise
             if not chunk:
                 rest, self._unread = self._unread, b""
                 return _text(rest) if rest else None
@@ -83,11 +88,23 @@ class FileLines:
             except PermissionError:
                 await checkpoint()  # a regular file cannot be waited for, and need not be
             try:
-                return os.read(self._read_fd, _CHUNK_BYTES)
+                chunk = os.read(self._read_fd, _CHUNK_BYTES)
             except BlockingIOError:
                 continue  # another process read the line first
             except OSError as error:
                 raise TerminalLost(f"the terminal could not be read: {error.strerror}") from error
+            if not chunk and self._is_terminal and not os.isatty(self._read_fd):
+                raise TerminalLost("the terminal hung up")  # which is not the user's Ctrl-D
+            return chunk
+
+    def _drop_typed(self) -> None:
+        if self._is_terminal:
+            import termios  # where there is a terminal to read there is this module
+
+            self._unread = b""
+
+            with suppress(termios.error):
+                termios.tcflush(self._read_fd, termios.TCIFLUSH)
 
     def _write(self, text: str) -> None:
         data = text.encode(errors="replace")
