@@ -1,0 +1,248 @@
+import importlib.metadata
+import json
+import os
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+import pexpect
+import pytest
+from click.testing import CliRunner
+
+import questionnaire
+from questionnaire.cli import main
+from questionnaire.contracts import CONTRACTS
+
+ROOT = Path(questionnaire.__file__).parents[1]
+PREVIEW = "| cost | time |\n|---|---|\n| low | 2 min |"
+DEPLOY = {
+    "header": "Deploy",
+    "question": "Where should the preview be deployed?",
+    "options": [
+        {"label": "Staging cluster", "description": "Shared, real data shape, slower to reset."},
+        {"label": "Throwaway VM", "description": "Isolated, gone after an hour.", "preview": PREVIEW},
+    ],
+}
+SIZE = {"header": "Size", "question": "How big?", "options": [{"label": "Small"}, {"label": "Large"}]}
+MERGE = {
+    "question": "Merge how?",
+    "options": [{"label": "Squash"}, {"label": "Rebase", "description": "Keeps each commit."}],
+    "allowCustom": True,
+}
+
+
+def command(*arguments):
+    return [sys.executable, "-m", "questionnaire", *arguments]
+
+
+def without_terminal(*arguments, **options):
+    """Run the command in a session of its own, which has no controlling terminal."""
+    return subprocess.run(
+        command(*arguments), cwd=ROOT, capture_output=True, text=True, start_new_session=True, **options
+    )
+
+
+class Asked:
+    """`questionnaire ask` on a pseudo-terminal, its standard output in a file."""
+
+    def __init__(self, folder, arguments, *options):
+        question, self.out = folder / "question.json", folder / "out"
+        question.write_text(json.dumps(arguments))
+        shell = '"$@" >"$OUT"; status=$?; echo ended; read -r _; exit $status'
+        environment = {**os.environ, "OUT": str(self.out)}
+        self.terminal = pexpect.spawn(
+            "sh",
+            ["-c", shell, "sh", *command("ask", str(question), *options)],
+            cwd=str(ROOT),
+            env=environment,
+            encoding="utf-8",
+            timeout=10,
+        )
+
+    def reply(self, *lines):
+        for line in lines:
+            self.terminal.expect_exact("\n> ")
+            self.terminal.sendline(line)
+
+    def key(self, name):
+        self.terminal.expect_exact("\n> ")
+        self.terminal.sendcontrol(name)
+
+    def finish(self):
+        """Return the exit code and the JSON object on standard output."""
+        self.terminal.expect_exact("ended")
+        self.mode = termios.tcgetattr(self.terminal.child_fd)
+        self.terminal.sendline()
+        self.terminal.expect(pexpect.EOF)
+        self.terminal.close()
+        return self.terminal.exitstatus, json.loads(self.out.read_text())
+
+
+@pytest.fixture
+def ask(tmp_path):
+    asked = []
+
+    def start(arguments, *options):
+        asked.append(Asked(tmp_path, arguments, *options))
+        return asked[-1]
+
+    yield start
+    for one in asked:
+        one.terminal.close(force=True)
+
+
+def test_a_choice(ask):
+    asked = ask({"questions": [DEPLOY]})
+    asked.reply("2")
+    code, shown = asked.finish()
+    assert code == 0
+    assert shown["isError"] is False
+    assert shown["text"].startswith(
+        'User has answered your questions: "Where should the preview be deployed?"="Throwaway VM". selected'
+    )
+    [answer] = shown["details"]["answers"]
+    assert answer["preview"] == PREVIEW
+
+
+@pytest.mark.parametrize(
+    ("replies", "code", "text"),
+    [
+        (["2"], 0, "User selected: 2. Rebase"),
+        (["3", " merge commit "], 0, "User wrote: merge commit"),
+        (["", "9", "squash"], 0, "User selected: 1. Squash"),
+        (["3", ""], 1, "User submitted an empty custom answer"),
+    ],
+)
+def test_a_selection(ask, replies, code, text):
+    asked = ask(MERGE, "--contract", "user_select")
+    asked.reply(*replies)
+    exit_code, shown = asked.finish()
+    assert (exit_code, shown["text"]) == (code, text)
+
+
+def test_end_of_input_declines(ask):
+    asked = ask({"questions": [SIZE, DEPLOY]})
+    asked.reply("1")
+    asked.key("d")
+    code, shown = asked.finish()
+    assert code == 1
+    assert shown["text"] == 'User declined to answer questions. Answered before that: "How big?"="Small".'
+    assert shown["details"]["status"] == "declined"
+
+
+def test_ctrl_c_ends_at_once_and_keeps_what_was_answered(ask):
+    asked = ask({"questions": [SIZE, DEPLOY]})
+    asked.reply("large")
+    asked.terminal.expect_exact("\n> ")
+    began = time.monotonic()
+    os.kill(child_of(asked.terminal.pid), 2)  # the shell of the test must outlive the key
+    code, shown = asked.finish()
+    assert time.monotonic() - began < 1
+    assert code == 130
+    assert shown["details"]["status"] == "cancelled"
+    assert [answer["answer"] for answer in shown["details"]["answers"]] == ["Large"]
+
+
+def child_of(pid):
+    return int(Path(f"/proc/{pid}/task/{pid}/children").read_text())
+
+
+def test_the_real_ctrl_c_key(tmp_path):
+    question = tmp_path / "question.json"
+    question.write_text(json.dumps({"questions": [SIZE]}))
+    python, *arguments = command("ask", str(question))
+    terminal = pexpect.spawn(python, arguments, cwd=str(ROOT), encoding="utf-8", timeout=10)
+    before = termios.tcgetattr(terminal.child_fd)
+    terminal.expect_exact("\n> ")
+    terminal.sendintr()
+    terminal.expect_exact('"status": "cancelled"')
+    after = termios.tcgetattr(terminal.child_fd)
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    assert terminal.exitstatus == 130
+    assert after == before
+
+
+@pytest.mark.parametrize("end", ["1", None])
+def test_the_terminal_is_left_as_it_was_found(ask, end):
+    asked = ask({"questions": [SIZE]})
+    before = termios.tcgetattr(asked.terminal.child_fd)
+    if end:
+        asked.reply(end)
+    else:
+        asked.key("d")
+    asked.finish()
+    assert asked.mode == before
+
+
+@pytest.mark.parametrize(
+    ("contract", "arguments"), [("choices", {"questions": [SIZE]}), ("user_select", MERGE)]
+)
+def test_without_a_terminal(contract, arguments):
+    done = without_terminal("ask", "-", "--contract", contract, input=json.dumps(arguments))
+    shown = json.loads(done.stdout)
+    assert done.returncode == 3
+    assert done.stderr == ""
+    assert shown["isError"] is True
+    assert (
+        shown["text"]
+        .splitlines()[0]
+        .endswith(": no interactive UI available (running in non-interactive mode)")
+    )
+    assert shown["details"]["error"] == "no_ui"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "it is not JSON"),
+        (b"\xff\xfe\x00", "it is not JSON"),
+        (b"{", "it is not JSON"),
+        (b"[" * 100_000, "it is not JSON"),
+        (b"[]", "it holds no JSON object"),
+        (b'{"questions": []}', "questions: an empty array came"),
+    ],
+)
+def test_unusable_input(tmp_path, content, said):
+    file = tmp_path / "question.json"
+    file.write_bytes(content)
+    done = CliRunner().invoke(main, ["ask", str(file)])
+    shown = json.loads(done.stdout)
+    assert done.exit_code == 2
+    assert said in shown["text"]
+    assert "The user saw nothing" in shown["text"]
+    assert shown["isError"] is True
+
+
+def test_a_missing_file(tmp_path):
+    done = CliRunner().invoke(main, ["ask", str(tmp_path / "none.json")])
+    assert done.exit_code == 2
+    assert json.loads(done.stdout)["details"]["error"] == "unreadable"
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_the_schema_can_be_printed(contract):
+    done = CliRunner().invoke(main, ["schema", "--contract", contract])
+    assert done.exit_code == 0
+    assert json.loads(done.stdout)["parameters"] == CONTRACTS[contract].tool.parameters
+
+
+def test_the_version():
+    try:
+        version = importlib.metadata.version("viva-voce")
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("the distribution is not installed")
+    assert version in CliRunner().invoke(main, ["--version"]).stdout
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["ask", "--help"], ["schema", "--help"]])
+def test_help_is_quick(arguments):
+    took = []
+    for _ in range(3):
+        began = time.perf_counter()
+        done = without_terminal(*arguments)
+        took.append(time.perf_counter() - began)
+        assert done.returncode == 0
+    assert min(took) < 0.3
