@@ -1,0 +1,467 @@
+r"""Text as an agent writes it, turned into sentences to be spoken.
+
+What becomes of what:
+
+=====================================  ===================================================================
+headings, emphasis, bullets, quotes    their words; the marks go
+numbered lists                         keep their numbers
+a fenced block                         "a code block of 12 lines of Python"
+inline code                            its words
+links and images                       their text; without one, "a link to example.com" and "an image"
+a bare address                         "a link to example.com"
+a path of three parts or more          its last two: ``/home/me/app/src/main.py:7`` is "src/main.py, line 7"
+a table of up to 4 rows and columns    row by row, each cell after the heading of its column
+a larger table                         "a table of 12 rows and 3 columns: Name, Age, City"
+HTML tags and comments                 nothing; what is no HTML (``Vec<T>``) stays
+emoji                                  nothing; their names where a piece of text holds nothing else
+keys, tokens, passwords                "a secret"
+digests, other long random strings     "a long string of characters"
+lines drawn with one character         nothing
+escape sequences, control, zero-width  nothing
+and bidirectional characters
+=====================================  ===================================================================
+
+All other text survives: identifiers (``snake_case``, ``__init__``), products (``a*b*c``), version numbers.
+Blocks are found by markdown-it-py as CommonMark has them, except that indented text is text, for a message
+is far more often indented than it is code without a fence. Emphasis follows a rule of its own (`_emphasis`).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import pairwise, takewhile
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
+
+MAX_SENTENCE = 2_000
+"""Characters in one sentence, at most. eSpeak NG crashes from about 15,000 on; and less is thrown away when
+somebody interrupts."""
+
+READ_ROWS = READ_COLUMNS = 4
+"""The largest table that is read out: beyond it nobody remembers what stood where."""
+
+
+def speakable(text: str) -> list[str]:
+    """The sentences of a text in order, each of 1 to `MAX_SENTENCE` characters on one line.
+
+    Never raises; a text without anything to say has no sentences. A sentence that is too long is split after
+    a clause, else between words, else (inside a word longer than `MAX_SENTENCE`) anywhere: no word is lost.
+    """
+    blocks = _blocks(_parser().parse(_clean(text)))
+    sentences = (sentence for block in blocks for sentence in _sentences(block))
+    return [part for sentence in sentences if _says_something(sentence) for part in _parts(sentence)]
+
+
+# --- Characters -------------------------------------------------------------------------------------------
+
+_LINE_BREAK = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+_ESCAPE = re.compile(
+    r"""
+      (?: \x1b\[ | \x9b ) [0-?]* [ -/]* [@-~]?          # CSI: colours, cursor
+    | (?: \x1b[\]PX^_] | [\x9d\x90\x98\x9e\x9f] )       # OSC, DCS, SOS, PM, APC, each with a string,
+      [^\x07\x1b\x9c\n]* (?: \x07 | \x1b\\ | \x9c )?    #   or with what there is of it on the line
+    | \x1b [ -/]* [0-~]?
+    """,
+    re.VERBOSE,
+)
+_NO_SPEECH = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+"""Unicode categories: control, format (bidirectional, zero-width, tags), surrogate, private, unassigned."""
+_EMOJI_GLUE = frozenset(map(chr, [0x20E3, 0xFFFC, 0xFFFD, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)]))
+"""The frame of a keycap, stand-ins for what was not text, variation selectors."""
+
+
+def _clean(text: str) -> str:
+    r"""Without anything that a person would not call a character; lines end in ``\n``.
+
+    Invisible characters go first: they could hide an escape sequence from the pattern.
+    """
+    text = "".join(c for c in text if unicodedata.category(c) == "Cc" or not _unspeakable(c))
+    text = _LINE_BREAK.sub("\n", _ESCAPE.sub("", text))
+    return "".join(c for c in text if c in "\n\t" or not _unspeakable(c))
+
+
+@cache
+def _unspeakable(character: str) -> bool:
+    return unicodedata.category(character) in _NO_SPEECH or character in _EMOJI_GLUE
+
+
+_EMOJI = "[\U0001f000-\U0001faff\u2600-\u2775\u2794-\u27bf\u2b00-\u2bff\u231a\u231b\u23e9-\u23fa\u25b6\u25c0]"
+_EMOJI_RUN = re.compile(f" *{_EMOJI}(?: *{_EMOJI})* *")
+_FLAG_LETTERS = range(0x1F1E6, 0x1F200)
+_SKIN_TONES = range(0x1F3FB, 0x1F400)
+
+
+def _without_emoji(text: str) -> str:
+    spoken = _EMOJI_RUN.sub(lambda run: "" if text[run.end() : run.end() + 1] in ".,;:!?" else " ", text)
+    if _says_something(spoken):
+        return spoken
+    named = dict.fromkeys(_emoji_name(c) for c in text if re.match(_EMOJI, c) and ord(c) not in _SKIN_TONES)
+    return ", ".join(named)
+
+
+def _emoji_name(emoji: str) -> str:
+    if ord(emoji) in _FLAG_LETTERS:
+        return "a flag"
+    name = unicodedata.name(emoji, "an emoji").lower()
+    return re.sub(r"^(?:(?:white|black|heavy) )+| sign$", "", name)
+
+
+def _says_something(text: str) -> bool:
+    return any(c.isalnum() or c in "+=%&@#" or unicodedata.category(c) in ("Sc", "So") for c in text)
+
+
+# --- Markdown ---------------------------------------------------------------------------------------------
+
+
+@cache
+def _parser() -> MarkdownIt:
+    """The parser; made when it is first needed, for its import costs 40 ms."""
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_block import html_block, reference
+
+    def definition(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+        """``[label]: target``, where the target is one; ``[note]: mind the gap`` is text."""
+        is_one = re.match(r"\[[^\]]+\]:\s*(?:<|\w+://|\.{0,2}/|#|mailto:)", _line(state, line))
+        return is_one is not None and reference(state, line, end, silent)
+
+    def invisible_html(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+        """HTML of which nothing is text; all other HTML is text with tags in it."""
+        opening = re.match(r"<(!--|script|style)", _line(state, line), re.IGNORECASE)
+        if opening is None:
+            return False
+        closing = {"!--": "-->"}.get(opening[1], f"</{opening[1]}>")
+        return closing.lower() in state.src.lower() and html_block(state, line, end, silent)
+
+    parser = MarkdownIt("commonmark", {"html": True, "maxNesting": 100})
+    parser.enable(["table", "strikethrough"]).disable("code")
+    parser.block.ruler.at("reference", definition)
+    parser.block.ruler.at("html_block", invisible_html, {"alt": ["paragraph", "reference", "blockquote"]})
+    parser.inline.ruler.at("emphasis", _emphasis)
+    # A link is its text wherever it leads.
+    parser.validateLink = lambda url: True  # type: ignore[method-assign]  # noqa: ARG005
+    parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
+    return parser
+
+
+def _line(state: StateBlock, line: int) -> str:
+    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
+
+
+_DUNDER = re.compile(r"__[^\W_](?:\w*[^\W_])?__(?!\w)")
+
+
+def _emphasis(state: StateInline, silent: bool) -> bool:
+    """Mark the runs of ``*`` and ``_`` that may open or close emphasis.
+
+    CommonMark takes ``__init__`` and ``2*3*4`` for emphasis, and ``**「重要」**です`` for none. Here a run
+    opens it after anything but a word and closes it before anything but a word (but ``**bold**ly`` closes
+    too), one identifier between double underscores is itself, and Chinese, Japanese and Korean, which put no
+    spaces around emphasis, do not count as words beside a star.
+    """
+    from markdown_it.rules_inline.state_inline import Delimiter
+
+    mark = state.src[state.pos]
+    if silent or mark not in "*_":
+        return False
+    end = state.pos
+    while end < state.posMax and state.src[end] == mark:
+        end += 1
+    before = state.src[state.pos - 1] if state.pos else " "
+    after = state.src[end] if end < state.posMax else " "
+
+    def word(character: str) -> bool:
+        wide = mark == "*" and unicodedata.east_asian_width(character) in "WF"
+        return character.isalnum() and not wide
+
+    if not word(before) and (dunder := _DUNDER.match(state.src, state.pos, state.posMax)):
+        state.pending += dunder[0]
+        state.pos = dunder.end()
+        return True
+    length = end - state.pos
+    opens = not after.isspace() and not word(before)
+    closes = not before.isspace() and (not word(after) or (mark == "*" and length > 1))
+    for _ in range(length):
+        state.push("text", "", 0).content = mark
+        state.delimiters.append(Delimiter(ord(mark), length, len(state.tokens) - 1, -1, opens, closes))
+    state.pos = end
+    return True
+
+
+def _blocks(tokens: Iterable[Token]) -> Iterator[str]:
+    """The text of each block; a line break in it ends a sentence."""
+    lists: list[_Numbering] = []
+    number = ""
+    remaining = iter(tokens)
+    for token in remaining:
+        said: Iterable[str] = ()
+        if token.type == "inline":
+            said = [_inline(token.children or [])]
+        elif token.type == "fence":
+            said = [_code_block(token.content, token.info)]
+        elif token.type == "html_block":
+            said = [_spoken(re.sub(r"(?is)<!--.*?-->|<(script|style)\b.*?</\1>", " ", token.content))]
+        elif token.type == "table_open":
+            said = _table(list(_rows(takewhile(lambda token: token.type != "table_close", remaining))))
+        elif token.type.endswith("list_open"):
+            lists.append(_Numbering())
+        elif token.type.endswith("list_close"):
+            lists.pop()
+        elif token.type == "list_item_open" and token.info:
+            number = lists[-1].next(token.info) + token.markup + " "
+        elif token.type == "list_item_close" and number:
+            said = [""]
+        for text in said:
+            yield number + text
+            number = ""
+
+
+class _Numbering:
+    """The numbers of a list: as they are written, or counted on where one is repeated (``1. 1. 1.``)."""
+
+    def __init__(self) -> None:
+        self._written = self._said = ""
+
+    def next(self, written: str) -> str:
+        self._said = str(int(self._said) + 1) if written == self._written else written
+        self._written = written
+        return self._said
+
+
+_INLINE_HTML = frozenset(
+    """
+    a abbr b bdi bdo big cite code data del dfn em font i ins kbd label mark q rp rt ruby s samp small span
+    strike strong sub sup time tt u var wbr
+    """.split()  # noqa: SIM905
+)
+_HTML = _INLINE_HTML | frozenset(
+    """
+    address article aside audio blockquote body br button canvas caption center col colgroup dd details
+    dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 head header hgroup hr html
+    iframe img input legend li link main menu meta nav ol optgroup option p picture pre script section select
+    source style summary svg table tbody td template textarea tfoot th thead title tr track ul video
+    """.split()  # noqa: SIM905
+)
+
+
+def _inline(tokens: Sequence[Token]) -> str:
+    return _spoken(_plain(tokens))
+
+
+def _plain(tokens: Sequence[Token]) -> str:
+    said: list[str] = []
+    link_at, target = 0, ""
+    for token in tokens:
+        if token.type == "softbreak":
+            said.append(" ")
+        elif token.type == "hardbreak":
+            said.append("\n")
+        elif token.type == "image":
+            said.append(_plain(token.children or []).strip() or "an image")
+        elif token.type == "html_inline":
+            said.append(_tag(token.content))
+        elif token.type == "link_open":
+            link_at, target = len(said), str(token.attrGet("href") or "")
+        elif token.type == "link_close":
+            if not "".join(said[link_at:]).strip():
+                said.append(target)
+        else:
+            said.append(token.content)
+    return re.sub(r"^\[([ xX])\] ", lambda box: "to do: " if box[1] == " " else "done: ", "".join(said))
+
+
+def _tag(html: str) -> str:
+    """What is left of a tag: nothing, a break between words, or, where HTML has no such tag, itself."""
+    tag = re.match(r"</?([a-zA-Z][\w-]*)", html)
+    if tag is None:
+        return ""
+    name = tag[1].lower()
+    if name == "br":
+        return "\n"
+    return "" if name in _INLINE_HTML else " " if name in _HTML else html
+
+
+_NO_LANGUAGE = frozenset({"", "text", "txt", "plain", "plaintext", "none", "output"})
+_LANGUAGES = {
+    "bash": "shell", "c++": "C++", "cpp": "C++", "cs": "C#", "csharp": "C#", "css": "CSS", "html": "HTML",
+    "javascript": "JavaScript", "js": "JavaScript", "json": "JSON", "jsx": "JavaScript", "kt": "Kotlin",
+    "md": "Markdown", "php": "PHP", "ps1": "PowerShell", "py": "Python", "rb": "Ruby", "rs": "Rust",
+    "sh": "shell", "sql": "SQL", "toml": "TOML", "ts": "TypeScript", "tsx": "TypeScript",
+    "typescript": "TypeScript", "xml": "XML", "yaml": "YAML", "yml": "YAML", "zsh": "shell",
+}  # fmt: skip
+
+
+def _code_block(code: str, info: str) -> str:
+    lines = len(code.splitlines())
+    if not lines:
+        return "an empty code block"
+    word = re.match(r"[\w+#-]{0,20}(?=\s|$)", _clean(info).strip().lower())
+    language = word[0] if word else ""
+    of_language = "" if language in _NO_LANGUAGE else f" of {_LANGUAGES.get(language, language.capitalize())}"
+    return f"a code block of {_count(lines, 'line')}{of_language}"
+
+
+def _rows(tokens: Iterable[Token]) -> Iterator[list[str]]:
+    row: list[str] = []
+    for token in tokens:
+        if token.type == "tr_open":
+            row = []
+        elif token.type == "inline":
+            row.append(_inline(token.children or []).replace("\n", " ").strip())
+        elif token.type == "tr_close":
+            yield row
+
+
+def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """A table as speech; ``rows`` begin with the headings."""
+    heading, body = rows[0], rows[1:]
+    columns = ", ".join(filter(None, heading))
+    if not body:
+        yield columns
+    elif len(body) <= READ_ROWS and len(heading) <= READ_COLUMNS:
+        for row in body:
+            cells = zip(heading, row, strict=False)
+            yield ", ".join(f"{name}: {cell}" if name else cell for name, cell in cells if cell)
+    else:
+        size = f"a table of {_count(len(body), 'row')} and {_count(len(heading), 'column')}"
+        yield f"{size}: {columns}" if columns else size
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+# --- Words ------------------------------------------------------------------------------------------------
+
+_URL_CHARACTER = r"[A-Za-z0-9À-ɏ\-._~:/?\#\[\]@!$&'*+,;=%]"
+_URL = re.compile(
+    rf"(?<![A-Za-z0-9])(?:[A-Za-z][A-Za-z0-9+.-]{{1,20}}://|www\.)(?:{_URL_CHARACTER}|\({_URL_CHARACTER}*\))+"
+)
+_AUTHORITY = re.compile(r"(?:[^:/?#]+://)?(?:[^/?#]*@)?(?:www\.)?([^/?#]*)")
+
+_SECRET = re.compile(
+    r"""
+      -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY----- .*? (?: -----END[ ][A-Z ]*PRIVATE[ ]KEY----- | \Z )
+    | \b (?: (?:sk|pk|rk|gh[opsur]|github_pat|glpat|xox[abeoprs]) [-_]
+           | (?:hf|npm|pypi|dop|shpat) [-_] (?= [\w-]{0,80}\d ) | AIza ) [\w-]{16,}
+    | \b AKIA[0-9A-Z]{16} \b
+    | \b eyJ[\w-]{8,} (?: \.[\w-]+ ){1,2}                                               # a JSON Web Token
+    | (?P<kept> \b(?i:bearer|basic)[ ] ) [\w.~+/-]{20,}=*
+    | (?P<name> \b[\w-]{0,40} (?i:password|passwd|passphrase|secret|api_?key|token) \w{0,40}=["']? ) (?!=)
+      [^\s"']{6,}
+    """,
+    re.VERBOSE | re.DOTALL | re.ASCII,
+)
+_LONG_STRING = re.compile(
+    r"""
+      \b (?:0x)? (?= [0-9]*[a-f] ) [0-9a-f]{32,} \b                                     # a digest
+    | \b [0-9a-f]{8} (?: -[0-9a-f]{4} ){3} -[0-9a-f]{12} \b                             # a UUID
+    | (?<! [\w+/] ) [\w+/]{64,} ={0,2} | (?<! [\w+-] ) [\w+-]{32,} ={0,2}               # if it looks random
+    """,
+    re.VERBOSE | re.ASCII | re.IGNORECASE,
+)
+_RANDOM_ALTERNATIONS = 4
+"""Changes between letters and digits from which on a long string is taken for random: a name has fewer."""
+
+_PATH_CHARACTER = r"[A-Za-z0-9_À-ɏ.@+~%-]"
+_PATH = re.compile(
+    rf"""
+    (?<! [A-Za-z0-9_À-ɏ.@+~%/\\-] )
+    (?P<root> [A-Za-z]:[\\/] | (?: ~ | \.{{1,2}} )? / )?
+    (?P<names> {_PATH_CHARACTER}+ (?: [\\/] {_PATH_CHARACTER}+ )+ ) [\\/]?
+    (?: :(?P<line> \d+ ) (?: :(?P<column> \d+ ) )? )?
+    """,
+    re.VERBOSE,
+)
+_DRAWN_LINE = re.compile(r"([^\w\s])\1{3,}")
+
+
+def _spoken(text: str) -> str:
+    """Plain text with everything replaced that is no good to hear."""
+    text = _URL.sub(_link, _clean(text))
+    text = _SECRET.sub(lambda secret: (secret["kept"] or secret["name"] or "") + "a secret", text)
+    text = _PATH.sub(_last_names, _LONG_STRING.sub(_long_string, text))
+    text = _DRAWN_LINE.sub(lambda line: {".": "...", "!": "!", "?": "?"}.get(line[1], " "), text)
+    return _without_emoji(text)
+
+
+def _link(match: re.Match[str]) -> str:
+    url = match[0].rstrip(".,;:!?'*_~]")
+    authority = _AUTHORITY.match(url)
+    host = authority[1] if authority else ""
+    said = f"a link to {host}" if host else url.partition("://")[2]
+    touching = match.string[match.start() - 1 : match.start()].isalnum()  # 看https://… has no space
+    return " " * touching + said + match[0][len(url) :]
+
+
+def _long_string(match: re.Match[str]) -> str:
+    kinds = [c.isdigit() for c in match[0] if c.isalnum()]
+    alternations = sum(one != other for one, other in pairwise(kinds))
+    return "a long string of characters" if alternations >= _RANDOM_ALTERNATIONS else match[0]
+
+
+def _last_names(path: re.Match[str]) -> str:
+    """The last two names of a path, and the line; of what may be no path (``and/or``) all."""
+    written = path["names"].rstrip(".")
+    names = re.split(r"[\\/]", written)
+    is_file = re.search(r"[^.]\.[A-Za-z][A-Za-z0-9]{0,7}$", names[-1]) is not None
+    if not is_file and path["root"] is None:
+        return path[0]
+    rest = path[0][path.end("names") - path.start() - (len(path["names"]) - len(written)) :]
+    if path["line"] is not None:
+        rest = f", line {path['line']}" + (f", column {path['column']}" if path["column"] else "")
+    said = "/".join(names[-2:]) if len(names) > 2 else (path["root"] or "") + written
+    return said + rest.lstrip("\\/")
+
+
+# --- Sentences --------------------------------------------------------------------------------------------
+
+_END = re.compile(
+    r"""
+      \n
+    | [.!?…]+ ["'”’»)\]]* (?= \s )
+    | [。！？｡]+ [」』”’）)]*
+    """,  # noqa: RUF001
+    re.VERBOSE,
+)
+_NO_END = re.compile(
+    r"""
+      (?: ^ | [\W_] ) (?: [^\W\d_] | (?i: mr|mrs|ms|dr|prof|st|vs|cf|approx|fig|vol|pp|sec|bzw ) ) \. $
+    | ^ \s* \d{1,9} [.)] $
+    """,
+    re.VERBOSE,
+)
+"""A full stop that ends no sentence: after an initial or an abbreviation, after the number of a list item."""
+_NUMERO = re.compile(r"\b[Nn]o\.$")
+_CLAUSE_END = re.compile(r"[,;:–—](?=\s)|[、，；：]")  # noqa: RUF001
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """The sentences of a text; a wrong guess costs a pause, never a word."""
+    begin = 0
+    for end in _END.finditer(text):
+        if end[0] != "\n":
+            tail = text[max(begin, end.end() - 24) : end.end()]
+            first = text[end.end() : end.end() + 80].lstrip()[:1]
+            if first.islower() or _NO_END.search(tail) or (_NUMERO.search(tail) and first.isdigit()):
+                continue
+        yield " ".join(text[begin : end.end()].split())
+        begin = end.end()
+    yield " ".join(text[begin:].split())
+
+
+def _parts(sentence: str) -> Iterator[str]:
+    while len(sentence) > MAX_SENTENCE:
+        clauses = [end.end() for end in _CLAUSE_END.finditer(sentence, MAX_SENTENCE // 2, MAX_SENTENCE)]
+        at = clauses[-1] if clauses else sentence.rfind(" ", 1, MAX_SENTENCE + 1)
+        at = at if at > 0 else MAX_SENTENCE
+        yield sentence[:at].rstrip()
+        sentence = sentence[at:].lstrip()
+    yield sentence
