@@ -49,7 +49,7 @@ def read_reply(question: Question, reply: str) -> Choice | Unclear:
     question takes several, separated by commas. Anything else is the user's own words where there is a
     custom row; beside rows named in a multi-select reply, the words left over are.
     """
-    if not reply.strip():
+    if not look(reply):
         return Unclear("Nothing was typed.")
     whole = _row(question, reply)
     if isinstance(whole, Unclear):
@@ -62,11 +62,9 @@ def read_reply(question: Question, reply: str) -> Choice | Unclear:
     unclear = [part for part in parts if isinstance(part, Unclear)]
     if unclear and not words:
         return unclear[0]
-    if not question.multi_select:
-        if rows and not words:
-            return Unclear("This question takes one choice only.")
-        return _own_words(question, reply)
-    if not rows:
+    if rows and not words and not question.multi_select:
+        return Unclear("This question takes one choice only.")
+    if not (rows and question.multi_select):
         return _own_words(question, reply)
     if unclear:
         return unclear[0]
@@ -79,7 +77,7 @@ def read_reply(question: Question, reply: str) -> Choice | Unclear:
 
 def read_words(question: Question, words: str) -> str | Unclear:
     """Read the words typed on the custom row of `question`: any text, blank only where that is allowed."""
-    if words.strip() or (question.custom and question.custom.blank_allowed):
+    if look(words) or (question.custom and question.custom.blank_allowed):
         return words
     return Unclear("Nothing was typed.")
 

@@ -33,10 +33,10 @@ def one_line(text: str) -> str:
 
     Joiners inside emoji and scripts stay: a model reads them, a terminal does not.
     """
-    escaped = _LINE_BREAK.sub(r"\\n", text)
+    spelled = _LINE_BREAK.sub(r"\\n", text)
     return "".join(
         char
-        for char in escaped
+        for char in spelled
         if unicodedata.category(char) not in ("Cc", "Cs") and char not in _BIDI_CONTROLS
     )
 

@@ -102,7 +102,6 @@ class FileLines:
             import termios  # where there is a terminal to read there is this module
 
             self._unread = b""
-
             with suppress(termios.error):
                 termios.tcflush(self._read_fd, termios.TCIFLUSH)
 

@@ -51,7 +51,7 @@ def test_a_reply_is_read(asked, reply, choice):
     ("asked", "reply", "reason"),
     [
         (ONE, "", "Nothing was typed."),
-        (ONE, " \t", "Nothing was typed."),
+        (ONE, " \t\u200b", "Nothing was typed."),
         (ONE, "0", "no row 0; the rows go from 1 to 3"),
         (ONE, "7", "To answer with a number of your own, type 3 first."),
         (CLOSED, "3", "no row 3; the rows go from 1 to 2."),
