@@ -7,7 +7,7 @@ carries a wall clock. `as_json` gives the stable machine form; its fields are do
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Literal
@@ -16,6 +16,10 @@ from typing import Any, Literal
 @dataclass(frozen=True)
 class Event:
     """The base of all events."""
+
+
+Emit = Callable[[Event], None]
+"""Takes an event; it must neither raise nor block."""
 
 
 class EndReason(StrEnum):
@@ -114,13 +118,18 @@ class NoSpeech(Event):
 
 
 class VoiceState(StrEnum):
-    """The five states of autonomous Voice, in the order in which they follow each other."""
+    """The five states of autonomous Voice."""
 
     INACTIVE = "inactive"
+    """It does not run; the tools are as they were."""
     STARTING = "starting"
+    """The tools are withheld; devices and engines are being opened."""
     ACTIVE = "active"
+    """It speaks and listens."""
     DRAINING = "draining"
+    """It was stopped; what was said before that is still being delivered."""
     FAILED = "failed"
+    """It ended by an error; the tools are as they were, and it can be started again."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +144,22 @@ class ToolsChanged(Event):
     """The set of tools that the agent may use is now this one."""
 
     names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AssistantText(Event):
+    """The agent wrote something for the screen."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class ToolCalled(Event):
+    """The agent called a tool, and this came back."""
+
+    name: str
+    text: str
+    is_error: bool
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,10 @@ recording gives the same events on any machine, faster than real time.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass, field
+
+import anyio.lowlevel
 
 from voice.audio import FRAME_S, Frame, silent_frame
 from voice.errors import TranscriberError
@@ -43,7 +45,8 @@ class _Turn:
 class Hearing:
     """One listener's turns, from the first frame to the message; they are delivered in their order.
 
-    ``transcript_after_s`` is the audio time that a transcription takes; None takes each text when it is there.
+    ``transcript_after_s`` is the audio time that a transcription takes; with None a text is taken when it is
+    there.
     """
 
     def __init__(
@@ -75,7 +78,7 @@ class Hearing:
         return events + await self._delivered()
 
     async def skip(self) -> list[Event]:
-        """Let a frame pass unheard: time goes on, a turn that is open is dropped, one that has ended is not."""
+        """Let a frame pass unheard: time goes on, an open turn is dropped, one that has ended is not."""
         self._ear.forget()
         if self._turns and self._turns[-1].ended is None:
             for piece in self._turns.pop().pieces:
@@ -133,7 +136,7 @@ class Hearing:
         return events
 
 
-async def silence() -> AsyncIterator[Frame]:
+async def silence() -> AsyncGenerator[Frame]:
     """Silence without end."""
     while True:
         yield silent_frame()
@@ -145,7 +148,7 @@ async def hear(
     *,
     afterwards: AsyncIterator[Frame],
     end_turn_with_input: bool,
-) -> AsyncIterator[Event]:
+) -> AsyncGenerator[Event]:
     """Hear a source to its end, and then ``afterwards`` until each turn has been decided and delivered.
 
     With ``end_turn_with_input`` an open turn ends where the source does (`EndReason.INPUT_ENDED`); else it
@@ -154,6 +157,7 @@ async def hear(
     failure: Exception | None = None
     try:
         async for frame in frames:
+            await anyio.lowlevel.checkpoint()
             for event in await hearing.push(frame):
                 yield event
     except Exception as error:
@@ -163,13 +167,10 @@ async def hear(
             yield event
     if hearing.busy:
         async for frame in afterwards:
+            await anyio.lowlevel.checkpoint()
             for event in await hearing.push(frame):
                 yield event
             if not hearing.busy:
                 break
     if failure is not None:
         raise failure
-
-
-Emit = Callable[[Event], None]
-"""Takes an event; must not raise and must not block."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 
 import anyio
 
@@ -15,7 +15,7 @@ class Pacer:
     def __init__(self) -> None:
         self._due: float | None = None
 
-    async def pace(self, frames: AsyncIterator[Frame]) -> AsyncIterator[Frame]:
+    async def pace(self, frames: AsyncIterator[Frame]) -> AsyncGenerator[Frame]:
         """Yield the frames at the pace of speech."""
         async for frame in frames:
             if self._due is None:

@@ -21,6 +21,7 @@ from voice.audio import SAMPLE_RATE, Samples, to_float
 from voice.backends.worker import Handler, Message, Worker, WorkerDied, WorkerFailed, serve
 from voice.errors import ModelBroken, TranscriberDied, TranscriberError
 from voice.ports import Transcript
+from voice.tasks import lone_errors
 
 COMPUTE_TYPE = "int8"
 """As accurate as float32 on short replies, and it does not collapse when another process wants a core."""
@@ -64,7 +65,8 @@ class WhisperTranscriber:
     ) -> bool | None:
         self._tasks.cancel_scope.cancel()
         try:
-            return await self._tasks.__aexit__(kind, error, traceback)
+            with lone_errors():
+                return await self._tasks.__aexit__(kind, error, traceback)
         finally:
             await self._worker.kill()
 

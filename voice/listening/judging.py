@@ -44,7 +44,7 @@ class Judgement:
 
 
 def judge(transcripts: Iterable[Transcript]) -> Judgement:
-    """Judge the pieces of one utterance, each by itself, and join what is kept with single spaces."""
+    """Judge the pieces of one utterance, each by itself, and join what is kept."""
     kept: list[str] = []
     rejected: list[Rejected] = []
     for transcript in transcripts:
@@ -54,13 +54,26 @@ def judge(transcripts: Iterable[Transcript]) -> Judgement:
             kept.append(text)
         else:
             rejected.append(Rejected(reason, text))
-    return Judgement(" ".join(kept), tuple(rejected))
+    return Judgement(_joined(kept), tuple(rejected))
 
 
 def clean(text: str) -> str:
     """One line, without control and format characters, with single spaces."""
     visible = "".join(" " if unicodedata.category(char) in {"Cc", "Zl", "Zp"} else char for char in text)
     return " ".join("".join(char for char in visible if unicodedata.category(char) != "Cf").split())
+
+
+def _joined(pieces: list[str]) -> str:
+    """The pieces as one text.
+
+    Whisper ends each with a full stop; where the next one begins in lower case the sentence goes on.
+    """
+    text = ""
+    for piece in pieces:
+        if piece[0].islower() and text.endswith(".") and not text.endswith(".."):
+            text = text[:-1]
+        text = f"{text} {piece}" if text else piece
+    return text
 
 
 def _reason_against(transcript: Transcript, text: str) -> DiscardReason | None:

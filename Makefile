@@ -1,0 +1,54 @@
+# One command runs it, one tests it: `make demo`, `make test`. All they need is python3 (3.11 or later, with
+# its venv module), make and the package registry; what they install goes into .venv and nowhere else.
+
+PYTHON ?= python3
+BIN := .venv/bin
+RUN := $(BIN)/python -m
+
+.PHONY: demo test check format fixtures clean
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help:
+	@echo "make demo    a conversation with a scripted agent: real speech, real Whisper, recorded replies"
+	@echo "make test    every check: format, lint, types, tests"
+	@echo "make format  rewrite the code as the checks want it"
+	@echo "make fixtures  make the recordings in audio_fixtures/ anew"
+	@echo "make clean   remove .venv"
+
+demo: .venv/demo.ready
+	@$(BIN)/voice demo
+
+test: .venv/test.ready
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(RUN) mypy
+	$(RUN) pytest $(PYTEST)
+
+format: .venv/test.ready
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+fixtures: .venv/fixtures.ready
+	$(BIN)/python audio_fixtures/make_fixtures.py
+
+clean:
+	rm -rf .venv
+
+# Each set of packages is installed once, to the exact versions in constraints.txt.
+.venv/demo.ready: EXTRAS = offline
+.venv/test.ready: EXTRAS = offline,test
+.venv/fixtures.ready: EXTRAS = offline,test,fixtures
+.venv/%.ready: pyproject.toml constraints.txt | .venv/bin/python
+	@echo "Installing what $* needs into .venv (once) …"
+	@PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
+		$(RUN) pip install --quiet --disable-pip-version-check -e '.[$(EXTRAS)]'
+	@touch $@
+
+.venv/bin/python:
+	@command -v $(PYTHON) >/dev/null || { echo "Python is missing: sudo apt install python3 python3-venv"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "$$($(PYTHON) --version) is too old, 3.11 or later is needed: sudo apt install python3.11 python3.11-venv, then make PYTHON=python3.11"; \
+		exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Python's venv module is missing: sudo apt install python3-venv"; exit 1; }
+	@$(PYTHON) -m venv .venv

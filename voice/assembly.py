@@ -1,0 +1,72 @@
+"""The one place that picks real parts: settings in, the ports' implementations out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from voice.autonomous import Parts
+from voice.backends.null_speaker import SkippingSpeaker
+from voice.backends.portaudio import PortAudioMicrophone, PortAudioSpeaker
+from voice.backends.pyttsx3_engine import Pyttsx3Engine
+from voice.backends.silero import SileroModel
+from voice.backends.webrtc_vad import WebRtcGate
+from voice.backends.whisper import THREADS, WhisperTranscriber
+from voice.backends.whisper_models import find_model
+from voice.errors import SettingsError
+from voice.listening.detection import TwoStageDetector
+from voice.listening.endpointing import Endpointer, EndRule, StartRule
+from voice.listening.utterances import Ear
+from voice.loop import Hearing
+from voice.ports import Microphone, Speaker
+from voice.settings import HearingSettings, Settings, SpeakingSettings, TranscriptionSettings
+from voice.speaking.narrator import Narrator
+
+TakeNotice = Callable[[str], None]
+
+
+def make_ear(settings: HearingSettings) -> Ear:
+    """A listener for one microphone."""
+    start = StartRule(settings.start_threshold, settings.start_speech_s, settings.start_within_s)
+    end = EndRule(settings.end_threshold, settings.end_silence_s, settings.longest_s, settings.warn_s)
+    return Ear(TwoStageDetector(WebRtcGate(), SileroModel()), Endpointer(start, end))
+
+
+def make_transcriber(settings: TranscriptionSettings) -> WhisperTranscriber:
+    """Whisper, not yet started. Blocks while weights that are nowhere on this machine are downloaded.
+
+    Raises `TranscriberError` where there are none, `SettingsError` where they know no such language.
+    """
+    if settings.language != "en" and settings.model.endswith(".en"):
+        raise SettingsError(
+            f"The model {settings.model} knows English only, and the language is {settings.language}.",
+            mend=f"--model {settings.model.removesuffix('.en')}",
+        )
+    model: Path = find_model(settings.model)
+    return WhisperTranscriber(model, language=settings.language, threads=settings.threads or THREADS)
+
+
+def make_engine(settings: SpeakingSettings) -> Pyttsx3Engine:
+    """The speech engine, not yet started."""
+    return Pyttsx3Engine(rate=settings.rate, voice=settings.voice, language=settings.language)
+
+
+def make_microphone(settings: HearingSettings, on_notice: TakeNotice) -> Microphone:
+    """The device that the settings name."""
+    return PortAudioMicrophone(settings.microphone, on_notice=on_notice)
+
+
+def make_speaker(settings: SpeakingSettings, *, heard: bool) -> Speaker:
+    """The device that the settings name, or with ``heard`` false one that skips all sound."""
+    return PortAudioSpeaker(settings.speaker) if heard else SkippingSpeaker()
+
+
+@asynccontextmanager
+async def open_parts(
+    settings: Settings, transcriber: WhisperTranscriber, microphone: Microphone, speaker: Speaker
+) -> AsyncGenerator[Parts]:
+    """Start what autonomous Voice hears and speaks with; the model loads while the first words are spoken."""
+    async with transcriber, make_engine(settings.speaking) as engine:
+        hearing = Hearing(make_ear(settings.hearing), transcriber)
+        yield Parts(microphone, hearing, Narrator(engine, speaker))

@@ -1,0 +1,32 @@
+"""``voice devices``: which microphones and speakers there are."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import click
+
+
+@click.command()
+@click.option("--json", "json_lines", is_flag=True, help="One JSON object a line and device.")
+def devices(*, json_lines: bool) -> None:
+    """List the microphones and speakers.
+
+    Any part of a name that fits only one of them names it in the settings and after --mic and --speaker.
+    """
+    from voice.backends.portaudio import list_devices
+
+    found = list_devices()
+    if json_lines:
+        for device in found:
+            click.echo(json.dumps(asdict(device), ensure_ascii=False))
+        return
+    for title, kind in (("Microphones", "input"), ("Speakers", "output")):
+        click.echo(title)
+        for device in found:
+            channels = getattr(device, f"{kind}_channels")
+            if channels:
+                chosen = "  (default)" if getattr(device, f"is_default_{kind}") else ""
+                rate = f"{device.default_rate:g} Hz, {channels} channel{'s' if channels > 1 else ''}"
+                click.echo(f"  {device.name}  {device.host_api}, {rate}{chosen}")

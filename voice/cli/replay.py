@@ -1,0 +1,80 @@
+"""``voice replay``: recordings in, what the loop makes of them out."""
+
+from __future__ import annotations
+
+import json
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+import click
+
+from voice.cli.running import microphones_of, model_options, replayed, run, settings_with
+
+if TYPE_CHECKING:
+    from voice.events import Event
+
+
+@click.command()
+@click.argument("files", metavar="FILE…", nargs=-1, required=True)
+@click.option("--json", "json_lines", is_flag=True, help="One JSON object a line, documented in the README.")
+@click.option("--realtime", is_flag=True, help="At the pace of speech; transcription takes what it takes.")
+@click.option("--end-silence", type=float, metavar="SECONDS", help="How much silence ends a turn.")
+@click.option("--rate", default=16_000, show_default=True, metavar="HZ", help="Of raw samples from `-`.")
+@click.option("--channels", default=1, show_default=True, metavar="N", help="Of raw samples from `-`.")
+@model_options
+def replay(
+    *,
+    files: tuple[str, ...],
+    json_lines: bool,
+    realtime: bool,
+    end_silence: float | None,
+    rate: int,
+    channels: int,
+    model: str | None,
+    language: str | None,
+) -> None:
+    """Hear each FILE as if somebody spoke it, and print what happens.
+
+    A FILE is a recording (WAV, FLAC, MP3, Ogg, …), or `-` for raw 16-bit little-endian samples on standard
+    input.
+    """
+    settings = settings_with(model=model, language=language).changed("hearing", end_silence_s=end_silence)
+
+    async def main() -> None:
+        microphones = microphones_of(files, rate, channels)
+        async with aclosing(replayed(microphones, settings, realtime=realtime)) as events:
+            async for file, event in events:
+                click.echo(_as_json_line(file, event) if json_lines else f"{file}  {_in_words(event)}")
+
+    run(main)
+
+
+def _as_json_line(file: str, event: Event) -> str:
+    from voice.events import as_json
+
+    name, *fields = as_json(event).items()
+    return json.dumps(dict([name, ("file", file), *fields]), ensure_ascii=False)
+
+
+def _in_words(event: Event) -> str:
+    from voice import events
+
+    match event:
+        case events.SpeechStarted(at_s):
+            return f"{at_s:8.2f} s  speech started"
+        case events.SpeechEnded(at_s, decided_at_s, reason):
+            waited = decided_at_s - at_s
+            return f"{at_s:8.2f} s  speech ended ({reason}, decided {waited:.2f} s later)"
+        case events.UtteranceNearCap(at_s, remaining_s):
+            return f"{at_s:8.2f} s  {remaining_s:.0f} s left before the utterance is cut into two"
+        case events.UserMessage(text=text, at_s=at_s, latency=latency):
+            total = latency.total_s if latency else 0.0
+            return f"{at_s:8.2f} s  user message, {total:.2f} s after the last sound: {text}"
+        case events.Discarded(reason, text, at_s):
+            return f"{at_s:8.2f} s  not delivered ({reason}): {text!r}"
+        case events.NoSpeech(at_s):
+            return f"{at_s:8.2f} s  no speech"
+        case events.Notice(sentence):
+            return f"            {sentence}"
+        case _:
+            return f"            {events.event_name(event)}"

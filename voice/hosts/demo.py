@@ -1,0 +1,164 @@
+"""The demo's agent: scripted, so it needs no model and no key, but a host like any other.
+
+It sees a tool set with two doors and gets user messages as text. It knows nothing of microphones.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+import anyio
+
+from questionnaire import ToolResult, Toolset
+from voice.events import AssistantText, Emit, ToolCalled
+
+ASK = "ask_user_question"
+
+KIND_OF_PROJECT: Mapping[str, Any] = {
+    "questions": [
+        {
+            "header": "Project",
+            "question": "What kind of project do you want to set up?",
+            "options": [
+                {"label": "A web service", "description": "It answers requests, and keeps data."},
+                {"label": "A library", "description": "Other programs import it."},
+            ],
+        }
+    ]
+}
+
+KEEP_IT: Mapping[str, Any] = {
+    "questions": [
+        {
+            "header": "Finish",
+            "question": "Shall I write this down as the project's plan?",
+            "options": [
+                {"label": "Write it down", "description": "Into PLAN.md, to be changed later."},
+                {"label": "Forget it", "description": "Nothing is kept."},
+            ],
+        }
+    ]
+}
+
+SHALL_WE_TALK = "Shall we go through the rest by voice? Please say yes or no."
+WHICH_DATABASE = (
+    "Question 1: Which database should it use? Options: 1, SQLite; 2, PostgreSQL. Please choose one option."
+    " You may also answer in your own words."
+)
+WHICH_TESTS = "And what should I know about your tests? Answer in your own words."
+WHICH_PORT = "Last question: on which port should it listen? Please spell it, digit by digit."
+
+_YES = {"yes", "yeah", "yep", "sure", "okay", "ok"}
+_NO = {"no", "nope", "not"}
+_DIGITS = {
+    word: str(digit)
+    for digit, words in enumerate(
+        ["zero oh", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+    )
+    for word in words.split()
+}
+
+
+class DemoAgent:
+    """A `voice.ports.Host` that asks four questions by voice, and two on the screen.
+
+    ``tools`` is what it may use, given before its first act.
+    """
+
+    tools: Toolset
+
+    def __init__(self, emit: Emit) -> None:
+        self._emit = emit
+        self._messages: deque[str] = deque()
+        self._came = anyio.Event()
+        self._plan: dict[str, str] = {}
+
+    async def send(self, text: str) -> None:
+        """Take a user message; it is read when the agent's turn to read comes."""
+        self._messages.append(text)
+        self._came.set()
+
+    async def before_voice(self) -> None:
+        """Ask on the screen what kind of project it is."""
+        result = await self._call(ASK, KIND_OF_PROJECT)
+        self._plan["kind"] = _answer(result) or "something you have not told me"
+        self._say(f"So it is: {self._plan['kind']}.")
+
+    async def with_voice(self) -> None:
+        """Ask four questions by narrating them, and say what was understood."""
+        willing = understood_yes_no(await self._ask_aloud(SHALL_WE_TALK))
+        heard = {True: "Good.", False: "Quickly, then.", None: "I take that as a maybe."}[willing]
+        await self._call(ASK, KIND_OF_PROJECT)  # a model may try: it is told to narrate instead
+        reply = await self._ask_aloud(f"{heard} {WHICH_DATABASE}")
+        self._plan["database"] = understood_choice(reply, ("SQLite", "PostgreSQL"))
+        self._plan["tests"] = await self._ask_aloud(f"{self._plan['database']}. {WHICH_TESTS}")
+        reply = await self._ask_aloud(f"I have noted that. {WHICH_PORT}")
+        self._plan["port"] = understood_digits(reply) or reply
+        await self._narrate(f"Port {', '.join(self._plan['port'])}. Thank you, that was all.")
+
+    async def after_voice(self) -> None:
+        """Say what was understood, and ask on the screen whether to keep it."""
+        plan = self._plan
+        self._say(
+            f"This is what I understood: {plan['kind']}, with {plan['database']}, on port {plan['port']}."
+            f" About the tests you said: {plan['tests']}"
+        )
+        answer = _answer(await self._call(ASK, KEEP_IT))
+        self._say(f"{answer or 'No answer'}: very well. Good-bye!")
+
+    async def _ask_aloud(self, question: str) -> str:
+        await self._narrate(question)
+        while not self._messages:
+            self._came = anyio.Event()
+            await self._came.wait()
+        return self._messages.popleft()
+
+    async def _narrate(self, text: str) -> None:
+        await self._call("narrate", {"text": text})
+
+    async def _call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        result = await self.tools.call(name, arguments)
+        self._emit(ToolCalled(name, result.text, result.is_error))
+        return result
+
+    def _say(self, text: str) -> None:
+        self._emit(AssistantText(text))
+
+
+def understood_yes_no(reply: str) -> bool | None:
+    """Whether a reply is a yes or a no; None where it is neither, or both."""
+    words = set(_words(reply))
+    yes, no = bool(words & _YES), bool(words & _NO)
+    return yes if yes != no else None
+
+
+def understood_choice(reply: str, options: tuple[str, ...]) -> str:
+    """The option that a reply names by its number, its ordinal or its label; else the reply itself."""
+    squeezed = "".join(_words(reply))
+    ordinals = ("first", "second", "third", "fourth")
+    named = [
+        option
+        for number, (option, ordinal) in enumerate(zip(options, ordinals, strict=False), 1)
+        if {str(number), ordinal} & set(_words(reply)) or option.lower() in squeezed
+    ]
+    return named[0] if len(named) == 1 else reply
+
+
+def understood_digits(reply: str) -> str:
+    """The digits of a spelled number, "" where something else was said: "4, 2. 7-1" is 4271."""
+    spelled = [_DIGITS.get(word, word) for word in _words(reply)]
+    return "".join(spelled) if all(word.isdecimal() for word in spelled) else ""
+
+
+def _words(reply: str) -> list[str]:
+    return re.findall(r"[a-z]+|\d+", reply.lower())
+
+
+def _answer(result: ToolResult) -> str | None:
+    """The first answer of a structured result, None where there is none."""
+    answers = result.details.get("answers") or [{}]
+    answer = answers[0].get("answer")
+    return str(answer) if answer is not None else None

@@ -1,0 +1,43 @@
+"""A recording (or standard input) is a microphone: what the loop makes of it, in audio time.
+
+People who build agents replay recorded audio in their tests with this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from voice.assembly import make_ear
+from voice.backends.pacing import Pacer
+from voice.events import Event, NoSpeech, SpeechStarted
+from voice.loop import Hearing, hear, silence
+from voice.ports import Microphone, Transcriber
+from voice.settings import Settings
+
+
+async def replay(
+    microphone: Microphone, transcriber: Transcriber, settings: Settings, *, realtime: bool = False
+) -> AsyncGenerator[Event]:
+    """Hear it to its end; yield what happens, the last of it `NoSpeech` if nobody spoke.
+
+    Without ``realtime`` it runs as fast as it can, and a transcription takes the audio time that the settings
+    say (``transcription.replay_delay_s``), so that two runs give the same events. With it, a recording is
+    heard at the pace of speech, and a transcription takes what it takes.
+
+    Raises what the microphone raises, after what was heard before.
+    """
+    delay_s = None if realtime else settings.transcription.replay_delay_s
+    hearing = Hearing(make_ear(settings.hearing), transcriber, transcript_after_s=delay_s)
+    spoken = False
+    pacer = Pacer() if realtime else None
+    async with microphone.open() as source:
+        frames = pacer.pace(source) if pacer and not microphone.live else source
+        afterwards = pacer.pace(silence()) if pacer else silence()
+        events = hear(frames, hearing, afterwards=afterwards, end_turn_with_input=microphone.live)
+        async with aclosing(events):
+            async for event in events:
+                spoken = spoken or isinstance(event, SpeechStarted)
+                yield event
+    if not spoken:
+        yield NoSpeech(hearing.now_s)

@@ -1,0 +1,42 @@
+"""A recorded scene: what somebody says, cued piece by piece, as if they sat at the microphone."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager
+
+from voice.audio import Frame, silent_frame
+from voice.backends.pacing import Pacer
+from voice.ports import Microphone
+
+
+class CuedMicrophone:
+    """Recordings heard in real time, each when it is cued; silence before, between and after them."""
+
+    def __init__(self, recordings: Sequence[Microphone]) -> None:
+        self._waiting = deque(recordings)
+        self._cued: deque[Microphone] = deque()
+        self.name = "recorded replies"
+        self.live = True
+
+    def cue(self) -> str | None:
+        """Begin the next recording; its name, or None when there is none left."""
+        if not self._waiting:
+            return None
+        self._cued.append(self._waiting.popleft())
+        return self._cued[-1].name
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[AsyncIterator[Frame]]:
+        """Open it; the frames have no end."""
+        async with aclosing(Pacer().pace(self._frames())) as frames:
+            yield frames
+
+    async def _frames(self) -> AsyncGenerator[Frame]:
+        while True:
+            if self._cued:
+                async with self._cued.popleft().open() as recording:
+                    async for frame in recording:
+                        yield frame
+            yield silent_frame()
