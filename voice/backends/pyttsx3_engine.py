@@ -1,0 +1,143 @@
+"""Speech from pyttsx3, made in a child process (`voice.backends.pyttsx3_worker`) and never played there."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from types import TracebackType
+
+import numpy as np
+
+from voice.audio import SAMPLE_RATE, Sound
+from voice.backends.pyttsx3_worker import EngineMissing, Pyttsx3Missing, Voice
+from voice.backends.worker import Message, Worker, WorkerDied, WorkerFailed
+from voice.errors import SettingsError, SpeechEngineDied, SpeechEngineError, SpeechEngineMissing
+from voice.speaking.speakable import MAX_SENTENCE
+
+SLOWEST, FASTEST = 0.5, 3.0
+"""Bounds of the rate, as factors."""
+
+_ATTEMPTS = 2
+_START_WITHIN_S = 15.0
+_ANSWER_WITHIN_S = 5.0
+_CHARACTER_WITHIN_S = 0.005
+"""Time limits: for a cold start, for any answer, and more for each character. They are there for an engine
+that hangs: a sentence takes 10 to 100 ms."""
+
+_ON_LINUX = sys.platform == "linux"
+
+
+@dataclass(frozen=True)
+class EngineDescription:
+    """What speaks: ``str`` of it is a line for a person."""
+
+    pyttsx3: str
+    """Its version."""
+    engine: str
+    """The engine below it, with its version where it tells."""
+    voices: tuple[Voice, ...]
+
+    def __str__(self) -> str:
+        return f"pyttsx3 {self.pyttsx3}, {self.engine}, {len(self.voices)} voices"
+
+
+class Pyttsx3Engine:
+    """A `SpeechEngine` over pyttsx3; an async context manager that ends its child process.
+
+    The child is started by the first request, and again by the next one after it has died or was killed.
+    """
+
+    def __init__(self, *, rate: float = 1.0, voice: str | None = None, language: str = "en") -> None:
+        """``rate`` is a factor, `SLOWEST` to `FASTEST`; 1 is 200 words a minute.
+
+        ``voice`` is an id or a name, as `describe` lists them; None takes one for ``language``, a tag such
+        as ``en`` or ``pt-br``. Raises `SettingsError` for a rate out of bounds.
+        """
+        if not SLOWEST <= rate <= FASTEST:
+            raise SettingsError(f"The rate of speech is {rate:g}; it can be {SLOWEST:g} to {FASTEST:g}.")
+        self._settings = {"rate": rate, "voice": voice, "language": language}
+        self._worker = Worker("voice.backends.pyttsx3_worker")
+        self._notices: list[str] = []
+        self._closed = False
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a person should know, each once: another voice speaks, a text has no sound."""
+        return tuple(self._notices)
+
+    @property
+    def pid(self) -> int | None:
+        """The child's process id, None while there is none."""
+        return self._worker.pid
+
+    async def __aenter__(self) -> Pyttsx3Engine:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """End the child process, also in the middle of a request, which then fails; for good."""
+        self._closed = True
+        await self._worker.kill()
+
+    async def render(self, sentence: str) -> Sound:
+        """The sound of one sentence of at most `MAX_SENTENCE` characters; empty where it has none ("?!").
+
+        Raises `SpeechEngineMissing`, or `SpeechEngineDied` after a second child has not done it either;
+        `ValueError` for a longer text.
+        """
+        if len(sentence) > MAX_SENTENCE:
+            raise ValueError(f"a sentence of {len(sentence)} characters; {MAX_SENTENCE} are possible")
+        # The engine takes a NUL for the end; nothing unprintable has any business there.
+        text = "".join(character if character.isprintable() else " " for character in sentence).strip()
+        if not text:
+            return Sound(np.zeros(0, np.int16), SAMPLE_RATE)
+        within_s = _ANSWER_WITHIN_S + _CHARACTER_WITHIN_S * len(text)
+        reply, samples = await self._ask({"do": "render", **self._settings}, text.encode(), within_s)
+        if (notice := reply["notice"]) and notice not in self._notices:
+            self._notices.append(notice)
+        return Sound(np.frombuffer(samples, np.dtype("<i2")).astype(np.int16), reply["rate"])
+
+    async def describe(self) -> EngineDescription:
+        """What speaks and which voices it has; raises as `render` does."""
+        reply, _ = await self._ask({"do": "describe"}, b"", _ANSWER_WITHIN_S)
+        voices = tuple(Voice(id_, name, tuple(languages)) for id_, name, languages in reply["voices"])
+        return EngineDescription(reply["pyttsx3"], reply["engine"], voices)
+
+    async def _ask(self, header: dict[str, object], payload: bytes, within_s: float) -> Message:
+        why = ""
+        for _ in range(_ATTEMPTS):
+            if self._closed:
+                raise SpeechEngineDied("The speech engine has been closed.")
+            cold_s = _START_WITHIN_S if self._worker.pid is None else 0.0
+            try:
+                return await self._worker.request(header, payload, within_s=cold_s + within_s)
+            except WorkerDied as death:
+                why = f"{death}: {death.last_words.splitlines()[-1]}" if death.last_words else str(death)
+            except WorkerFailed as failure:
+                # Whatever went wrong in there, pyttsx3's run loop may be stuck in it: only a new one will do.
+                await self._worker.kill()
+                if failure.kind in _MISSING:
+                    raise _missing(failure) from None
+                why = failure.sentence
+        raise SpeechEngineDied(f"The speech engine does not speak ({why}).", mend="voice doctor")
+
+
+_MISSING = (Pyttsx3Missing.__name__, EngineMissing.__name__)
+
+
+def _missing(failure: WorkerFailed) -> SpeechEngineError:
+    if failure.kind == Pyttsx3Missing.__name__:
+        packages = "pyttsx3 espeakng-loader" if _ON_LINUX else "pyttsx3"
+        return SpeechEngineMissing("pyttsx3 is not installed.", mend=f"pip install {packages}")
+    if _ON_LINUX:
+        return SpeechEngineMissing(
+            f"pyttsx3 finds no eSpeak NG ({failure.sentence}).",
+            mend="pip install espeakng-loader (or: apt install libespeak-ng1)",
+        )
+    return SpeechEngineMissing(
+        f"pyttsx3 finds no speech engine ({failure.sentence}).", mend="pip install --force-reinstall pyttsx3"
+    )
