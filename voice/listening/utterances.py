@@ -68,7 +68,9 @@ class Ear:
         if self.speaking:
             heard += self._close_piece_if_due()
         else:
-            self._drop_before(self.endpointer.frames - round(PRE_ROLL_S / FRAME_S))
+            # An onset may turn out to lie as far back as the start rule looks.
+            kept_s = PRE_ROLL_S + self.endpointer.start.within_s
+            self._drop_before(self.endpointer.frames - round(kept_s / FRAME_S))
         return heard
 
     def input_ended(self) -> list[Heard]:
