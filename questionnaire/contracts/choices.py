@@ -186,11 +186,12 @@ def _entry(question: Question, answer: Answer) -> dict[str, Any]:
 def _told(entry: Mapping[str, Any]) -> str:
     """Return one answer as the text tells it.
 
-    What stands outside the quotes is escaped as well, so that nothing in it can pass for a further answer.
+    The user's notes are escaped like what stands in quotes, so that nothing in them can pass for a further
+    answer; a preview is the model's own text, and goes back as it came.
     """
     parts = [f"{quoted(entry['question'])}={quoted(entry['answer'])}."]
     if "preview" in entry:
-        parts.append(f"selected preview: {escaped(entry['preview'])}.")
+        parts.append(f"selected preview: {entry['preview']}.")
     if "notes" in entry:
         parts.append(f"user notes: {escaped(entry['notes'])}.")
     return " ".join(parts)

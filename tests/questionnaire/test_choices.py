@@ -106,10 +106,9 @@ def test_a_refusal_says_where_what_and_that_nothing_was_shown(arguments, code, w
 def test_one_question_second_option_taken():
     asked = read(DEPLOY)
     result = choices.result(asked, answered(asked, "2"))
-    shown = PREVIEW.replace("\n", "\\n")
     assert result.text == (
         'User has answered your questions: "Where should the preview be deployed?"="Throwaway VM". '
-        f"selected preview: {shown}. You can now continue with the user's answers in mind."
+        f"selected preview: {PREVIEW}. You can now continue with the user's answers in mind."
     )
     assert result.details == {
         "answers": [
