@@ -136,10 +136,16 @@ class Hearing:
         return events
 
 
-async def silence() -> AsyncGenerator[Frame]:
-    """Silence without end."""
-    while True:
-        yield silent_frame()
+class Silence:
+    """Silence without end, as an iterator of frames."""
+
+    def __aiter__(self) -> AsyncIterator[Frame]:
+        """Itself."""
+        return self
+
+    async def __anext__(self) -> Frame:
+        """One more silent frame."""
+        return silent_frame()
 
 
 async def hear(

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from voice.assembly import make_ear
 from voice.backends.pacing import Pacer
 from voice.events import Event, NoSpeech, SpeechStarted
-from voice.loop import Hearing, hear, silence
+from voice.loop import Hearing, Silence, hear
 from voice.ports import Microphone, Transcriber
 from voice.settings import Settings
 
@@ -33,7 +33,7 @@ async def replay(
     pacer = Pacer() if realtime else None
     async with microphone.open() as source:
         frames = pacer.pace(source) if pacer and not microphone.live else source
-        afterwards = pacer.pace(silence()) if pacer else silence()
+        afterwards = pacer.pace(Silence()) if pacer else Silence()
         events = hear(frames, hearing, afterwards=afterwards, end_turn_with_input=microphone.live)
         async with aclosing(events):
             async for event in events:

@@ -30,8 +30,8 @@ class CuedMicrophone:
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[AsyncIterator[Frame]]:
         """Open it; the frames have no end."""
-        async with aclosing(Pacer().pace(self._frames())) as frames:
-            yield frames
+        async with aclosing(self._frames()) as frames:
+            yield Pacer().pace(frames)
 
     async def _frames(self) -> AsyncGenerator[Frame]:
         while True:

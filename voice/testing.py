@@ -7,13 +7,19 @@ a way that the port forbids. None of them reads a clock: a test says when time p
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
+from types import TracebackType
+from typing import Self
 
 import anyio
 import anyio.lowlevel
 import numpy as np
 
-from voice.audio import SAMPLE_RATE, Sound
+from voice.audio import FRAME_S, FRAME_SAMPLES, SAMPLE_RATE, Frame, Samples, Sound, level_dbfs, silent_frame
+from voice.errors import TranscriberError
+from voice.ports import Transcript, Verdict
 
 
 class Misuse(BaseException):
@@ -205,3 +211,150 @@ class _Gate:
     async def wait(self) -> None:
         if self._opened is not None:
             await self._opened.wait()
+
+
+# --- Listening --------------------------------------------------------------------------------------------
+
+
+class ScriptedTranscriber:
+    """A `Transcriber` that is given its lines; each is a text, a `Transcript` or an error to raise.
+
+    As a context manager it complains of lines that nobody asked for. `hold` makes texts wait until `release`.
+    """
+
+    def __init__(self, *lines: str | Transcript | TranscriberError) -> None:
+        self.asked: list[Samples] = []
+        """Every piece that was submitted, in order."""
+        self._lines = deque(lines)
+        self._gate = _Gate()
+
+    def hold(self) -> None:
+        """From now on no text is there before `release`."""
+        self._gate.close()
+
+    def release(self) -> None:
+        """Let held texts be there."""
+        self._gate.open()
+
+    def submit(self, samples: Samples) -> _ScriptedTranscript:
+        """Take a piece; its text is the next line."""
+        if not self._lines:
+            raise Misuse(f"piece {len(self.asked) + 1} was submitted, and there is no line for it")
+        if not 0 < len(samples) <= 30 * SAMPLE_RATE:
+            raise Misuse(f"a piece of {len(samples)} samples")
+        self.asked.append(samples)
+        line = self._lines.popleft()
+        return _ScriptedTranscript(Transcript(line) if isinstance(line, str) else line, self._gate)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if kind is None and self._lines:
+            raise Misuse(f"{len(self._lines)} lines were never asked for: {list(self._lines)}")
+
+
+class _ScriptedTranscript:
+    def __init__(self, line: Transcript | TranscriberError, gate: _Gate) -> None:
+        self.cancelled = False
+        self._line = line
+        self._gate = gate
+
+    @property
+    def done(self) -> bool:
+        return not self._gate.closed
+
+    async def result(self) -> Transcript:
+        await self._gate.wait()
+        if isinstance(self._line, TranscriberError):
+            raise self._line
+        return self._line
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+class LevelDetector:
+    """A `SpeechDetector` that takes every frame louder than a threshold for speech."""
+
+    def __init__(self, threshold_dbfs: float = -50.0) -> None:
+        self._threshold_dbfs = threshold_dbfs
+
+    def judge(self, frame: Frame) -> Verdict:
+        """Speech or not, by the level of this frame alone."""
+        level = level_dbfs(frame)
+        return Verdict(1.0 if level > self._threshold_dbfs else 0.0, level)
+
+    def reset(self) -> None:
+        """It remembers nothing."""
+
+
+class ScriptedMicrophone:
+    """A live `Microphone` that gives the frames it is fed, in no time, and then waits for more.
+
+    `end` ends them; `fail` raises an error among them, once.
+    """
+
+    name = "scripted microphone"
+    live = True
+
+    def __init__(self) -> None:
+        self.opened = 0
+        """How often it was opened."""
+        self.open_now = False
+        self._frames: deque[Frame | Exception | None] = deque()
+        self._fed = anyio.Event()
+
+    def feed(self, seconds: float, *, spoken: bool) -> None:
+        """So much speech (a tone), or silence."""
+        count = round(seconds / FRAME_S)
+        tone = np.tile(np.array([8_000, -8_000], np.int16), FRAME_SAMPLES // 2)
+        self._put(*([tone if spoken else silent_frame()] * count))
+
+    def end(self) -> None:
+        """No frame follows those that were fed."""
+        self._put(None)
+
+    def fail(self, error: Exception) -> None:
+        """The source fails when it has given what was fed."""
+        self._put(error)
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[AsyncIterator[Frame]]:
+        """Open it; complains when it is open."""
+        if self.open_now:
+            raise Misuse("the microphone was opened while it was open")
+        self.open_now = True
+        self.opened += 1
+        try:
+            async with aclosing(self._heard()) as frames:
+                yield frames
+        finally:
+            self.open_now = False
+
+    async def drained(self) -> None:
+        """Wait until all that was fed has been heard."""
+        while self._frames:
+            await anyio.lowlevel.checkpoint()
+        for _ in range(3):
+            await anyio.lowlevel.checkpoint()
+
+    async def _heard(self) -> AsyncGenerator[Frame]:
+        while True:
+            while self._frames:
+                match self._frames.popleft():
+                    case None:
+                        return
+                    case Exception() as error:
+                        raise error
+                    case frame:
+                        yield frame
+                await anyio.lowlevel.checkpoint()
+            self._fed = anyio.Event()
+            await self._fed.wait()
+
+    def _put(self, *frames: Frame | Exception | None) -> None:
+        self._frames.extend(frames)
+        self._fed.set()

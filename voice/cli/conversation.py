@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
 from voice import events
 from voice.events import Event
 
 _NAME_CELLS = 7
 """Room for the name of who speaks."""
+
+_LEAST_CELLS = 20
+"""No narrower than this, also where the terminal says that it is."""
 
 
 class Conversation:
@@ -62,11 +65,10 @@ class Conversation:
 
     def line(self, who: str, markup: str) -> None:
         """Print what somebody says, wrapped beside their name."""
-        grid = Table.grid(padding=(0, 1))
-        grid.add_column(width=_NAME_CELLS, style="dim")
-        grid.add_column()
-        grid.add_row(who, markup)
-        self._console.print(grid)
+        room = max(_LEAST_CELLS, self._console.width - _NAME_CELLS - 1)
+        for part in Text.from_markup(markup).wrap(self._console, room):
+            self._console.print(Text.assemble((f"{who:<{_NAME_CELLS}} ", "dim"), part), soft_wrap=True)
+            who = ""
 
     def remark(self, text: str, style: str = "dim") -> None:
         """Print a word about what was just shown."""

@@ -1,0 +1,151 @@
+"""The loop with a scripted transcriber: what was said, in which order, with which times."""
+
+import pytest
+
+from voice.errors import DeviceLost, TranscriberDied
+from voice.events import (
+    Discarded,
+    DiscardReason,
+    EndReason,
+    Latency,
+    Notice,
+    Span,
+    SpeechEnded,
+    SpeechStarted,
+    UserMessage,
+)
+from voice.listening.utterances import Ear
+from voice.loop import Hearing, Silence, hear
+from voice.testing import LevelDetector, ScriptedMicrophone, ScriptedTranscriber
+
+pytestmark = pytest.mark.anyio
+
+
+async def heard(transcriber, *stretches, end_turn_with_input=False, transcript_after_s=0.3, failure=None):
+    """The events of (seconds, spoken) stretches."""
+    microphone = ScriptedMicrophone()
+    for seconds, spoken in stretches:
+        microphone.feed(seconds, spoken=spoken)
+    if failure is not None:
+        microphone.fail(failure)
+    microphone.end()
+    hearing = Hearing(Ear(LevelDetector()), transcriber, transcript_after_s=transcript_after_s)
+    events = []
+    try:
+        async with microphone.open() as frames:
+            async for event in hear(
+                frames, hearing, afterwards=Silence(), end_turn_with_input=end_turn_with_input
+            ):
+                events.append(event)  # noqa: PERF401 — what came before an error counts
+    except DeviceLost:
+        assert failure is not None
+        events.append(failure)
+    return events
+
+
+async def test_a_reply_becomes_a_message():
+    with ScriptedTranscriber("Yes.") as transcriber:
+        started, ended, message = await heard(transcriber, (1.0, False), (0.5, True), (3.0, False))
+    assert started == SpeechStarted(pytest.approx(1.0))
+    assert ended == SpeechEnded(pytest.approx(1.5), pytest.approx(3.1), EndReason.SILENCE)
+    assert (message.text, message.source) == ("Yes.", "voice")
+    assert message.heard == Span(pytest.approx(1.0), pytest.approx(1.5))
+    # The piece was ready 0.8 s into the silence, so that its text was there before the end was decided.
+    assert message.latency == Latency(pytest.approx(1.6), pytest.approx(0.0), pytest.approx(1.6))
+
+
+async def test_a_transcription_that_takes_longer_than_the_silence_is_waited_for():
+    with ScriptedTranscriber("Yes.") as transcriber:
+        *_, message = await heard(transcriber, (0.5, True), transcript_after_s=2.0)
+    assert message.latency == Latency(pytest.approx(1.6), pytest.approx(1.2), pytest.approx(2.8))
+    assert message.at_s == pytest.approx(0.5 + 0.8 + 2.0)
+
+
+async def test_silence_follows_a_recording_until_its_last_turn_is_delivered():
+    with ScriptedTranscriber("Yes.") as transcriber:
+        events = await heard(transcriber, (0.5, True))
+    assert [type(event) for event in events] == [SpeechStarted, SpeechEnded, UserMessage]
+
+
+async def test_the_end_of_a_live_input_ends_the_turn():
+    with ScriptedTranscriber("Yes.") as transcriber:
+        _, ended, message = await heard(transcriber, (0.5, True), end_turn_with_input=True)
+    assert ended == SpeechEnded(pytest.approx(0.5), pytest.approx(0.5), EndReason.INPUT_ENDED)
+    assert message.latency == Latency(pytest.approx(0.0), pytest.approx(0.3), pytest.approx(0.3))
+
+
+async def test_the_pieces_of_a_reply_are_one_message():
+    with ScriptedTranscriber("I would like.", "the second one.") as transcriber:
+        events = await heard(transcriber, (1.0, True), (1.4, False), (1.0, True))
+    assert [event.text for event in events if isinstance(event, UserMessage)] == [
+        "I would like the second one."
+    ]
+
+
+async def test_two_turns_are_two_messages_in_their_order():
+    with ScriptedTranscriber("One.", "Two.") as transcriber:
+        events = await heard(transcriber, (0.5, True), (3.0, False), (0.5, True), transcript_after_s=8.0)
+    assert [event.text for event in events if isinstance(event, UserMessage)] == ["One.", "Two."]
+
+
+async def test_silence_asks_the_transcriber_nothing():
+    with ScriptedTranscriber() as transcriber:
+        assert await heard(transcriber, (10.0, False)) == []
+
+
+async def test_what_has_no_words_is_not_a_message():
+    with ScriptedTranscriber("...") as transcriber:
+        *_, discarded = await heard(transcriber, (0.5, True))
+    assert isinstance(discarded, Discarded)
+    assert discarded.reason is DiscardReason.NO_WORDS
+
+
+async def test_a_transcriber_that_failed_is_said_and_half_a_reply_is_not_delivered():
+    with ScriptedTranscriber("Do not", TranscriberDied("Whisper failed 3 times.")) as transcriber:
+        events = await heard(transcriber, (1.0, True), (1.0, False), (1.0, True))
+    assert [type(event) for event in events[2:]] == [Notice, Discarded]
+    assert events[-1].reason is DiscardReason.NOT_TRANSCRIBED
+
+
+async def test_what_was_said_before_the_microphone_was_lost_is_delivered_first():
+    failure = DeviceLost("The microphone is gone.")
+    with ScriptedTranscriber("Yes.") as transcriber:
+        events = await heard(transcriber, (0.5, True), failure=failure)
+    assert [type(event) for event in events] == [SpeechStarted, SpeechEnded, UserMessage, DeviceLost]
+
+
+async def test_in_a_live_session_a_text_is_taken_when_it_is_there():
+    transcriber = ScriptedTranscriber("Yes.")
+    hearing = Hearing(Ear(LevelDetector()), transcriber)
+    transcriber.hold()
+    microphone = ScriptedMicrophone()
+    microphone.feed(0.5, spoken=True)
+    microphone.feed(3.0, spoken=False)
+    microphone.end()
+    events = []
+    async with microphone.open() as frames:
+        async for frame in frames:
+            if hearing.now_s > 3.0:
+                transcriber.release()
+            events += await hearing.push(frame)
+    message = events[-1]
+    assert message.at_s == pytest.approx(3.04)
+    assert message.latency.transcribe_s == pytest.approx(3.04 - 2.1)
+
+
+async def test_skipped_frames_drop_an_open_turn_and_keep_one_that_has_ended():
+    transcriber = ScriptedTranscriber("One.", "Two.")
+    hearing = Hearing(Ear(LevelDetector()), transcriber, transcript_after_s=5.0)
+    microphone = ScriptedMicrophone()
+    for seconds, spoken in ((0.5, True), (2.0, False), (0.5, True), (1.0, False)):
+        microphone.feed(seconds, spoken=spoken)
+    microphone.end()
+    events = []
+    async with microphone.open() as frames:
+        async for frame in frames:
+            events += await hearing.push(frame)
+    assert hearing.busy
+    for _ in range(500):
+        events += await hearing.skip()
+    assert [event.text for event in events if isinstance(event, UserMessage)] == ["One."]
+    assert not hearing.busy
