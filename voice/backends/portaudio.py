@@ -1,0 +1,572 @@
+"""Microphones and speakers through PortAudio (``sounddevice``), which is imported when it is used.
+
+Three habits of PortAudio shape this file. Its calls hang when the sound server does, so each runs in a daemon
+thread with a time limit and is left behind when the limit has passed: neither the event loop nor the end of
+the program waits for it. Its list of devices is as old as its initialisation, so that is done anew at every
+opening while no stream is open, and devices are found by name, never by number. And it writes to C's standard
+error whenever it likes, which is put out of reach of the terminal.
+
+Streams hand over to the event loop with ``call_soon_threadsafe``: this runs on asyncio only, not on trio.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import ctypes
+import difflib
+import math
+import sys
+import threading
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from concurrent.futures import Future
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+import anyio
+import anyio.to_thread
+import numpy as np
+
+from voice.audio import Frame, Resampler, Sound, to_float, to_int16
+from voice.errors import DeviceError, DeviceLost, PortAudioMissing
+
+_BLOCK_S = 0.02
+"""Sound in one callback; blocks of 30 ms were seen to arrive in pairs."""
+
+_LATENCY_S = 0.1
+"""Depth of the device's buffer. A shallower one for output underflows without end where the sound server
+resamples; a deeper one for input delays nothing and is room for the moments in which Python is busy."""
+
+_OPEN_LIMIT_S = 5.0
+"""What has not opened by then hangs; Bluetooth takes a second or two."""
+
+_CLOSE_LIMIT_S = 0.5
+"""What has not closed by then is left behind: Ctrl-C ends the program within a second."""
+
+_LOST_AFTER_S = 2.0
+"""A stream without a callback for so long is dead. A hung sound server gives no other sign."""
+
+_HEARTBEAT_CHECK_S = 0.25
+
+_GRACE_S = 3.0
+"""The same, counted from its start: a sound server that was idle may take 2 s to begin."""
+
+_MUTE_S = 3.0
+"""So much digital silence at the beginning is not a quiet room but a muted or forbidden microphone."""
+
+_MORE_RATES = (48_000, 44_100, 16_000)
+"""Hz, tried where a device refuses the rate that it calls its own."""
+
+_SHAPE_REFUSED = {-9997, -9998}
+"""``paInvalidSampleRate`` and ``paInvalidChannelCount`` (``portaudio.h``)."""
+
+_Kind = Literal["input", "output"]
+_NOUNS: dict[_Kind, str] = {"input": "microphone", "output": "speaker"}
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class DeviceInfo:
+    """A device as PortAudio describes it."""
+
+    name: str
+    host_api: str
+    input_channels: int
+    output_channels: int
+    default_rate: int
+    """Hz."""
+    is_default_input: bool
+    is_default_output: bool
+
+
+def list_devices() -> list[DeviceInfo]:
+    """The devices that are there now, none where there are none.
+
+    While a stream is open the list is as old as the stream. Raises `PortAudioMissing`, and `DeviceError`
+    where there is no answer within 5 s.
+    """
+    try:
+        return _in_thread(_LIBRARY.devices).result(_OPEN_LIMIT_S)
+    except TimeoutError:
+        raise _no_answer() from None
+
+
+def find_output(wanted: str | None) -> DeviceInfo:
+    """The speaker that a name means, as `choose` finds it; raises as `choose` and `list_devices` do."""
+    devices = list_devices()
+    return devices[choose(devices, "output", wanted)]
+
+
+class PortAudioMicrophone:
+    """A device that hears, at its own rate and with at most two channels, which are averaged.
+
+    ``device`` is its name or a part of it, None for the default one. What arrives while the listener lags
+    waits in memory. ``on_notice`` is given a sentence when there is nothing but digital silence at first.
+    """
+
+    def __init__(self, device: str | None = None, on_notice: Callable[[str], None] | None = None) -> None:
+        self._device = device
+        self._on_notice = on_notice
+        self._name = device or "the default microphone"
+        self._overflows = 0
+
+    @property
+    def name(self) -> str:
+        """The device's own name once it has been opened, before that the name it was asked for by."""
+        return self._name
+
+    @property
+    def live(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def overflows(self) -> int:
+        """How often the device's buffer was full before it was emptied; each time some sound was lost."""
+        return self._overflows
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[AsyncIterator[Frame]]:
+        """Find the device by its name, and listen.
+
+        Raises `PortAudioMissing`, and `DeviceError` where there is no such device or it cannot be opened;
+        among the frames `DeviceLost`, when its server is gone or nothing has come from it for 2 s.
+        """
+        loop = asyncio.get_running_loop()
+        arrived: asyncio.Queue[bytes | None] = asyncio.Queue()
+        heartbeat = _Heartbeat()
+
+        def callback(data: Any, _frames: int, _time: Any, status: Any) -> None:
+            heartbeat.felt()
+            self._overflows += bool(status.input_overflow)
+            _post(loop, arrived, bytes(data))
+
+        def finished() -> None:
+            _post(loop, arrived, None)
+
+        async with _opened("input", self._device, callback, finished) as stream:
+            self._name = stream.name
+            await stream.start(heartbeat)
+            async with aclosing(self._frames(stream, arrived, heartbeat)) as frames:
+                yield frames
+
+    async def _frames(
+        self, stream: _Stream, arrived: asyncio.Queue[bytes | None], heartbeat: _Heartbeat
+    ) -> AsyncGenerator[Frame]:
+        resampler = Resampler(stream.rate, stream.channels)
+        mute = _MuteWatch(round(_MUTE_S * stream.rate) * stream.channels)
+        while (data := await _next(arrived, heartbeat)) is not None:
+            samples = np.frombuffer(data, np.int16)
+            if mute.struck(samples) and self._on_notice is not None:
+                self._on_notice(
+                    f"{stream.name} gives digital silence: it is muted, or may not be listened to."
+                )
+            for frame in resampler.push(to_float(samples)):
+                yield frame
+        for frame in resampler.flush():
+            yield frame
+        raise _lost(stream.name)
+
+
+class PortAudioSpeaker:
+    """A device that plays, at its own rate. It is found and opened anew for each sound.
+
+    That takes 2 to 20 ms, and the sound follows the headphones that come and go. ``device`` is its name or a
+    part of it, None for the default one.
+    """
+
+    def __init__(self, device: str | None = None) -> None:
+        self._device = device
+        self._name = device or "the default speaker"
+        self._playback: _Playback | None = None
+
+    @property
+    def name(self) -> str:
+        """The device's own name once it has played, before that the name it was asked for by."""
+        return self._name
+
+    @property
+    def played_s(self) -> float:
+        """Seconds of the present (or else the last) sound that have been heard; never more than it has."""
+        return self._playback.heard_s if self._playback is not None else 0.0
+
+    async def play(self, sound: Sound) -> None:
+        """Play it to its end: returns when the last sample has been heard.
+
+        When cancelled, what waits in the device's buffer is dropped. Raises `PortAudioMissing`, `DeviceError`
+        where the device cannot be opened, and `DeviceLost` when it stops taking sound.
+        """
+        loop = asyncio.get_running_loop()
+        ended: asyncio.Queue[None] = asyncio.Queue()
+        playback = self._playback = _Playback(sound, lambda: _post(loop, ended, None))
+        async with _opened("output", self._device, playback.callback, playback.ended) as stream:
+            self._name = stream.name
+            await anyio.to_thread.run_sync(playback.prepare, stream)
+            try:
+                await stream.start(playback.heartbeat)
+                await _next(ended, playback.heartbeat)
+            finally:
+                playback.stop()
+            if not playback.complete:
+                raise _lost(stream.name)
+
+
+class _Playback:
+    """One sound on its way through one stream."""
+
+    def __init__(self, sound: Sound, ended: Callable[[], None]) -> None:
+        self.heartbeat = _Heartbeat()
+        self.ended = ended
+        self.heard_s = 0.0
+        self.complete = False
+        self._sound = sound
+        self._bytes = b""
+        self._rate, self._latency_s = 1, 0.0
+        self._given = 0  # samples of each channel, with the silence that follows the sound
+        self._stopped = False
+
+    def prepare(self, stream: _Stream) -> None:
+        """Bring the sound to the stream's rate and channels."""
+        samples = self._sound.samples
+        if self._sound.rate != stream.rate:
+            import soxr
+
+            samples = to_int16(soxr.resample(to_float(samples), self._sound.rate, stream.rate))
+        self._bytes = np.repeat(samples, stream.channels).tobytes()
+        self._rate, self._latency_s = stream.rate, stream.latency_s
+
+    def callback(self, out: Any, frames: int, when: Any, _status: Any) -> None:
+        self.heartbeat.felt()
+        if self._stopped:
+            out[:] = bytes(len(out))
+            return
+        # What is given now is heard after what waits in the buffer: the device knows how long that is, and
+        # where it does not, the stream has its average.
+        waiting_s = when.outputBufferDacTime - when.currentTime
+        if not 0 <= waiting_s < _LOST_AFTER_S:
+            waiting_s = self._latency_s
+        heard_s = self._given / self._rate - waiting_s
+        self.heard_s = min(max(heard_s, self.heard_s), self._sound.duration_s)
+        if heard_s >= self._sound.duration_s:
+            self.complete = self._stopped = True
+            self.ended()
+        at = self._given * (len(out) // frames)
+        piece = self._bytes[at : at + len(out)]
+        out[:] = piece + bytes(len(out) - len(piece))
+        self._given += frames
+
+    def stop(self) -> None:
+        """Be silent from the next callback on."""
+        self._stopped = True
+
+
+class _MuteWatch:
+    """Strikes once, when the first ``limit`` samples were all zero."""
+
+    def __init__(self, limit: int) -> None:
+        self._left = limit
+
+    def struck(self, samples: np.typing.NDArray[np.int16]) -> bool:
+        if self._left <= 0:
+            return False
+        self._left = 0 if samples.any() else self._left - len(samples)
+        return self._left <= 0 and not samples.any()
+
+
+class _Heartbeat:
+    """When a stream last called back: the only sign of life it gives, and not one of audio time."""
+
+    def __init__(self) -> None:
+        self._patient_until, self._dead_at = 0.0, math.inf
+
+    def begin(self) -> None:
+        self._patient_until = time.monotonic() + _GRACE_S
+        self._dead_at = self._patient_until
+
+    def felt(self) -> None:
+        self._dead_at = max(self._patient_until, time.monotonic() + _LOST_AFTER_S)
+
+    @property
+    def stopped(self) -> bool:
+        return time.monotonic() > self._dead_at
+
+
+class _Stream:
+    """An open stream; `start` and `close` never take longer than their limits."""
+
+    def __init__(self, stream: Any, kind: _Kind, name: str) -> None:
+        self.stream = stream
+        self.name = name
+        self.rate = round(stream.samplerate)
+        self.channels: int = stream.channels
+        self.latency_s: float = stream.latency
+        self._kind = kind
+
+    async def start(self, heartbeat: _Heartbeat) -> None:
+        heartbeat.begin()
+        await _within(_OPEN_LIMIT_S, _in_thread(_LIBRARY.start, self.stream, self._kind, self.name))
+
+    async def close(self) -> None:
+        with anyio.CancelScope(shield=True), contextlib.suppress(DeviceError):
+            await _within(_CLOSE_LIMIT_S, _in_thread(_LIBRARY.close, self.stream))
+
+
+class _Library:
+    """PortAudio itself. Its global state stands no two threads; every method here may hang."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open_streams = 0
+        self._sounddevice: Any = None
+
+    def devices(self) -> list[DeviceInfo]:
+        with self._lock:
+            return _described(self._up_to_date())
+
+    def open(self, kind: _Kind, wanted: str | None, callback: Any, finished: Any) -> _Stream:
+        with self._lock:
+            sounddevice = self._up_to_date()
+            devices = _described(sounddevice)
+            index = choose(devices, kind, wanted)
+            device = devices[index]
+            make = sounddevice.RawInputStream if kind == "input" else sounddevice.RawOutputStream
+            channels = min(device.input_channels if kind == "input" else device.output_channels, 2)
+            shapes = [
+                (rate, count)
+                for rate in dict.fromkeys((device.default_rate, *_MORE_RATES))
+                for count in range(channels, 0, -1)
+            ]
+            for rate, count in shapes:
+                try:
+                    stream = make(
+                        samplerate=rate,
+                        channels=count,
+                        blocksize=round(rate * _BLOCK_S),
+                        device=index,
+                        dtype="int16",
+                        latency=_LATENCY_S,
+                        callback=callback,
+                        finished_callback=finished,
+                    )
+                except sounddevice.PortAudioError as error:
+                    if error.args[-1] not in _SHAPE_REFUSED or (rate, count) == shapes[-1]:
+                        raise _unusable(device.name, kind, error) from None
+                else:
+                    self._open_streams += 1
+                    return _Stream(stream, kind, device.name)
+        raise AssertionError("unreachable: there is at least one shape")
+
+    def start(self, stream: Any, kind: _Kind, name: str) -> None:
+        try:
+            stream.start()
+        except self._sounddevice.PortAudioError as error:
+            raise _unusable(name, kind, error) from None
+
+    def close(self, stream: Any) -> None:
+        stream.abort()  # without the lock: nothing may keep a speaker from falling silent
+        with self._lock:
+            stream.close()
+            self._open_streams -= 1
+
+    def _up_to_date(self) -> Any:
+        """The module, its list of devices made anew unless that would end a stream."""
+        if self._sounddevice is None:
+            _quieten_c()
+            self._sounddevice = _imported()
+        elif not self._open_streams:
+            try:
+                while self._sounddevice._initialized:
+                    self._sounddevice._terminate()
+                self._sounddevice._initialize()
+            except self._sounddevice.PortAudioError as error:
+                raise _not_started(error) from None
+        return self._sounddevice
+
+
+_LIBRARY = _Library()
+
+
+def _described(sounddevice: Any) -> list[DeviceInfo]:
+    apis = sounddevice.query_hostapis()
+    default_input, default_output = sounddevice.default.device[0], sounddevice.default.device[1]
+    return [
+        DeviceInfo(
+            name=device["name"],
+            host_api=apis[device["hostapi"]]["name"],
+            input_channels=device["max_input_channels"],
+            output_channels=device["max_output_channels"],
+            default_rate=round(device["default_samplerate"]),
+            is_default_input=index == default_input,
+            is_default_output=index == default_output,
+        )
+        for index, device in enumerate(sounddevice.query_devices())
+    ]
+
+
+def choose(devices: Sequence[DeviceInfo], kind: Literal["input", "output"], wanted: str | None) -> int:
+    """The place in the list of the device that is meant.
+
+    ``wanted`` is its name or a part of it, in small or capital letters, with or without a comma and the host
+    API after it; the whole name goes before a part. None means the default device. Where one stands under
+    several host APIs the first is taken. Raises `DeviceError` where none or more than one is meant.
+    """
+    noun = _NOUNS[kind]
+    usable = {
+        index: device
+        for index, device in enumerate(devices)
+        if (device.input_channels if kind == "input" else device.output_channels)
+    }
+    if not usable:
+        raise DeviceError(
+            f"There is no {noun}: no device that PortAudio knows has {kind} channels.",
+            mend="plug one in or start the sound server, then see: voice devices",
+        )
+    if wanted is None:
+        defaults = [
+            i for i, d in usable.items() if (d.is_default_input if kind == "input" else d.is_default_output)
+        ]
+        return next(iter(defaults or usable))
+    sought = wanted.casefold()
+    whole = [i for i, d in usable.items() if sought in {d.name.casefold(), _full(d).casefold()}]
+    parts = [i for i, d in usable.items() if sought in (_full(d) if "," in sought else d.name).casefold()]
+    found = whole or parts
+    names = list(dict.fromkeys(usable[index].name for index in found or usable))
+    listed = ", ".join(names)
+    if not found:
+        close = difflib.get_close_matches(wanted, names, n=1)
+        raise DeviceError(
+            f"There is no {noun} called {wanted!r}; there are: {listed}.",
+            mend=f"did you mean {close[0]!r}?" if close else "use one of these names, or a part of one",
+        )
+    if len(names) > 1:
+        raise DeviceError(f"More than one {noun} is called {wanted!r}: {listed}.", mend="use a whole name")
+    return found[0]
+
+
+def _full(device: DeviceInfo) -> str:
+    return f"{device.name}, {device.host_api}"
+
+
+def _imported() -> Any:
+    try:
+        import sounddevice
+    except ImportError:
+        raise PortAudioMissing(
+            "The library sounddevice, which reaches microphones and speakers, is not installed.",
+            mend="pip install sounddevice",
+        ) from None
+    except OSError:
+        raise PortAudioMissing(
+            "The library PortAudio, which reaches microphones and speakers, is not installed.",
+            mend="sudo apt install libportaudio2",
+        ) from None
+    except Exception as error:  # its PortAudioError, out of reach when the import fails
+        raise _not_started(error) from None
+    # At the end of the program it would close what hangs, and hang. All else is closed by then.
+    atexit.unregister(sounddevice._exit_handler)
+    return sounddevice
+
+
+def _quieten_c() -> None:
+    """Send what C code writes to its ``stderr`` to nowhere, from now on.
+
+    PortAudio and ALSA report there, from threads of their own and in the middle of what the terminal shows,
+    whenever a device goes away. PortAudio can be given no other place, and ALSA's error handler sees only a
+    part. Turning descriptor 2 to /dev/null around each call misses those moments, and silences whatever else
+    happens meanwhile, for good where the call hangs. So it is the C library's variable ``stderr`` that is
+    turned: Python and child processes write to the descriptor and are not touched.
+    """
+    if sys.platform != "linux":
+        return
+    libc = ctypes.CDLL(None)
+    if not hasattr(libc, "gnu_get_libc_version"):
+        return  # elsewhere the variable is a constant
+    libc.fopen.restype = ctypes.c_void_p
+    nowhere = libc.fopen(b"/dev/null", b"w")
+    if nowhere:
+        ctypes.c_void_p.in_dll(libc, "stderr").value = nowhere
+
+
+@asynccontextmanager
+async def _opened(
+    kind: _Kind, wanted: str | None, callback: Callable[..., None], finished: Callable[[], None]
+) -> AsyncIterator[_Stream]:
+    opening = _in_thread(_LIBRARY.open, kind, wanted, callback, finished)
+    try:
+        stream = await _within(_OPEN_LIMIT_S, opening)
+    except BaseException:
+        opening.add_done_callback(_discard)
+        raise
+    try:
+        yield stream
+    finally:
+        await stream.close()
+
+
+def _discard(opening: Future[_Stream]) -> None:
+    """Close a stream that opened after its owner had given up."""
+    if opening.exception() is None:
+        _in_thread(_LIBRARY.close, opening.result().stream)
+
+
+def _in_thread(function: Callable[..., _T], *args: Any) -> Future[_T]:
+    """Call it in a thread that nothing waits for, not even the end of the program."""
+    future: Future[_T] = Future()
+    future.set_running_or_notify_cancel()
+
+    def run() -> None:
+        try:
+            future.set_result(function(*args))
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, name="portaudio", daemon=True).start()
+    return future
+
+
+async def _within(limit_s: float, call: Future[_T]) -> _T:
+    try:
+        with anyio.fail_after(limit_s):
+            return await asyncio.wrap_future(call)
+    except TimeoutError:
+        raise _no_answer() from None
+
+
+async def _next(queue: asyncio.Queue[_T], heartbeat: _Heartbeat) -> _T | None:
+    """The next item; None when the stream's heart has stopped. What has arrived comes first."""
+    while True:
+        with anyio.move_on_after(_HEARTBEAT_CHECK_S):
+            return await queue.get()
+        if heartbeat.stopped:
+            return None
+
+
+def _post(loop: asyncio.AbstractEventLoop, queue: asyncio.Queue[_T], item: _T) -> None:
+    """Put it into the queue from PortAudio's thread; nothing happens where the loop is already closed."""
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(queue.put_nowait, item)
+
+
+def _no_answer() -> DeviceError:
+    return DeviceError("The sound server does not answer.", mend="restart it, for example: pulseaudio --kill")
+
+
+def _not_started(error: Exception) -> DeviceError:
+    return DeviceError(f"PortAudio cannot be started: {error}.", mend="see: voice devices")
+
+
+def _unusable(name: str, kind: _Kind, error: Exception) -> DeviceError:
+    return DeviceError(
+        f"{name} cannot be opened as a {_NOUNS[kind]}: {error.args[0]}.",
+        mend="close what else uses it, or choose another, see: voice devices",
+    )
+
+
+def _lost(name: str) -> DeviceLost:
+    return DeviceLost(
+        f"{name} is gone: it was pulled out, or its sound server ended or hangs.",
+        mend="plug it in or restart the sound server, and start again",
+    )
