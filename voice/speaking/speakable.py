@@ -215,7 +215,7 @@ def _blocks(tokens: Iterable[Token]) -> Iterator[str]:
         elif token.type.endswith("list_close"):
             lists.pop()
         elif token.type == "list_item_open" and token.info:
-            number = lists[-1].next(token.info) + token.markup + " "
+            number += lists[-1].next(token.info) + token.markup + " "
         elif token.type == "list_item_close" and number:
             said = [""]
         for text in said:
@@ -224,13 +224,13 @@ def _blocks(tokens: Iterable[Token]) -> Iterator[str]:
 
 
 class _Numbering:
-    """The numbers of a list: as they are written, or counted on where one is repeated (``1. 1. 1.``)."""
+    """The numbers of a list: as they are written, but counted where all are written as 1."""
 
     def __init__(self) -> None:
         self._written = self._said = ""
 
     def next(self, written: str) -> str:
-        self._said = str(int(self._said) + 1) if written == self._written else written
+        self._said = str(int(self._said) + 1) if written == self._written == "1" else written
         self._written = written
         return self._said
 
