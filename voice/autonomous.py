@@ -75,6 +75,7 @@ class AutonomousVoice:
         self._floor = Floor()
         self._state = VoiceState.INACTIVE
         self._stop = anyio.Event()
+        self._microphone_lost = False
         self._narrator: Narrator | None = None
 
     @property
@@ -91,6 +92,7 @@ class AutonomousVoice:
         if self._state not in (VoiceState.INACTIVE, VoiceState.FAILED):
             raise RuntimeError("autonomous Voice is on already")
         self._stop = anyio.Event()
+        self._microphone_lost = False
         ending = VoiceState.FAILED
         try:
             with self._tools.add(Withhold(TOOL_NAMES, refusal_while_on, name="autonomous voice")):
@@ -138,32 +140,31 @@ class AutonomousVoice:
 
     async def _listen(self, parts: Parts, *, task_status: TaskStatus[None]) -> None:
         """Hear the microphone until cancelled; when it is lost, say so once and look for it again."""
-        opened = lost = False
+        opened = False
         while True:
             try:
                 async with parts.microphone.open() as frames:
                     if not opened:
                         task_status.started()
                         opened = True
-                    if lost:
-                        self._emit(Notice(f"{parts.microphone.name} is back."))
-                    lost = False
-                    await self._hear(frames, parts.hearing)
+                    await self._hear(frames, parts)
                     return
             except DeviceError as error:
                 if not opened:
                     raise
                 self._take(parts.hearing.input_ended())
-                if not lost:
-                    self._emit(
-                        Notice(f"{error.sentence} What was said before that is kept; looking for it again.")
-                    )
-                lost = True
+                if not self._microphone_lost:
+                    self._emit(Notice(f"{error.sentence} What was said is kept; looking for it again."))
+                self._microphone_lost = True
             await anyio.sleep(REOPEN_AFTER_S)
 
-    async def _hear(self, frames: AsyncIterator[Frame], hearing: Hearing) -> None:
+    async def _hear(self, frames: AsyncIterator[Frame], parts: Parts) -> None:
         async for frame in frames:
-            self._take(await (hearing.push(frame) if self._floor.listening else hearing.skip()))
+            if self._microphone_lost:
+                self._emit(Notice(f"{parts.microphone.name} is back."))
+                self._microphone_lost = False
+            listening = self._floor.listening
+            self._take(await (parts.hearing.push(frame) if listening else parts.hearing.skip()))
 
     async def _drain(self, hearing: Hearing) -> None:
         """Let what was said become messages, with the microphone closed."""
