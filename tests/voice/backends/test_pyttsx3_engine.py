@@ -1,0 +1,483 @@
+"""The speech engine: real eSpeak NG in a real child process, and a few engines that misbehave."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import anyio
+import numpy as np
+import psutil
+import pytest
+
+from voice.backends import pyttsx3_engine
+from voice.backends.pyttsx3_engine import Pyttsx3Engine
+from voice.backends.pyttsx3_worker import Voice, choose_voice
+from voice.errors import SettingsError, SpeechEngineDied, SpeechEngineError, SpeechEngineMissing
+from voice.speaking.narrator import rendered
+
+pytestmark = pytest.mark.anyio
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has eSpeak NG from espeakng-loader")
+
+
+@pytest.fixture
+async def engine() -> AsyncIterator[Pyttsx3Engine]:
+    async with Pyttsx3Engine() as engine:
+        yield engine
+
+
+def children() -> list[psutil.Process]:
+    return psutil.Process().children(recursive=True)
+
+
+def loudness(samples: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(np.square(samples, dtype=np.float64))))
+
+
+# --- Sound ------------------------------------------------------------------------------------------------
+
+
+@on_linux
+async def test_a_sentence_is_sound(engine: Pyttsx3Engine) -> None:
+    sound = await engine.render("Shall I delete the old branch?")
+    assert sound.rate == 22_050
+    assert sound.samples.dtype == np.int16
+    assert sound.samples.ndim == 1
+    assert 1.0 < sound.duration_s < 3.0
+    assert loudness(sound.samples) > 500
+
+
+@on_linux
+async def test_five_sentences_in_a_row_are_five_sentences(engine: Pyttsx3Engine) -> None:
+    sentences = [
+        "No.",
+        "One two three.",
+        "The third sentence is a little longer.",
+        "And the fourth one is longer than the third, by a good few words.",
+        "The fifth is the longest of all of them, since it goes on, and on, and on, until it ends.",
+    ]
+    sounds = [await engine.render(sentence) for sentence in sentences]
+    durations = [sound.duration_s for sound in sounds]
+    assert durations == sorted(durations)
+    for sentence, sound in zip(sentences, sounds, strict=True):
+        assert 0.03 < sound.duration_s / len(sentence) < 0.3
+        # Speech from the beginning almost to the end, not a word and then nothing.
+        quarters = np.array_split(sound.samples[: round(len(sound.samples) - 0.25 * sound.rate)], 4)
+        assert all(loudness(quarter) > 200 for quarter in quarters)
+    again = [await engine.render(sentence) for sentence in sentences]
+    assert [sound.duration_s for sound in again] == pytest.approx(durations, rel=0.05)
+
+
+@on_linux
+@pytest.mark.parametrize("text", ["", " ", "?!", "...", "—", "\n"])
+async def test_what_has_no_sound_gives_none(engine: Pyttsx3Engine, text: str) -> None:
+    sound = await engine.render(text)
+    assert not len(sound.samples)
+    assert sound.duration_s == 0
+    assert not engine.notices
+
+
+@on_linux
+@pytest.mark.parametrize("text", ["word " * 400, "a" * 2_000, "äöü " * 500, "1" * 2_000, "<b>&amp;" * 250])
+async def test_two_thousand_characters(engine: Pyttsx3Engine, text: str) -> None:
+    assert len(text) == 2_000
+    assert (await engine.render(text)).duration_s > 1
+    with pytest.raises(ValueError, match="2001 characters"):
+        await engine.render(text + "x")
+
+
+@on_linux
+async def test_no_word_of_a_long_sentence_is_lost(engine: Pyttsx3Engine) -> None:
+    one, many = await engine.render("word " * 100), await engine.render("word " * 400)
+    assert many.duration_s == pytest.approx(4 * one.duration_s, rel=0.02)
+
+
+@on_linux
+async def test_unprintable_characters_end_nothing(engine: Pyttsx3Engine) -> None:
+    whole = await engine.render("One two three four five six")
+    odd = await engine.render("One two\0three\x1bfour five\u202esix\ud800")
+    assert odd.duration_s == pytest.approx(whole.duration_s, rel=0.1)
+
+
+@on_linux
+async def test_the_rate_changes_the_duration() -> None:
+    async def duration_s(rate: float) -> float:
+        async with Pyttsx3Engine(rate=rate) as engine:
+            return (await engine.render("The quick brown fox jumps over the lazy dog.")).duration_s
+
+    slow, normal, fast = [await duration_s(rate) for rate in (0.5, 1.0, 3.0)]
+    assert slow == pytest.approx(2 * normal, rel=0.15)
+    assert normal / 4 < fast < normal / 2
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.49, 3.01, -1.0, float("nan"), float("inf")])
+def test_a_rate_out_of_bounds_is_refused(rate: float) -> None:
+    with pytest.raises(SettingsError, match=r"0\.5 to 3"):
+        Pyttsx3Engine(rate=rate)
+
+
+@on_linux
+async def test_a_whole_text_as_one_sound(engine: Pyttsx3Engine) -> None:
+    parts = [await engine.render(sentence) for sentence in ("This is one.", "This is two.")]
+    whole = await rendered("This is **one**. This is `two`.", engine)
+    assert whole.rate == parts[0].rate
+    assert whole.duration_s == pytest.approx(sum(part.duration_s for part in parts), rel=0.02)
+
+
+# --- Voices -----------------------------------------------------------------------------------------------
+
+
+@on_linux
+async def test_what_speaks_can_be_described(engine: Pyttsx3Engine) -> None:
+    description = await engine.describe()
+    assert description.engine.startswith("eSpeak NG 1.")
+    assert str(description) == f"pyttsx3 2.99, {description.engine}, {len(description.voices)} voices"
+    assert Voice("gmw/de", "German", ("de",)) in description.voices
+
+
+@on_linux
+@pytest.mark.parametrize("language", ["de", "fr", "de-AT", "pt-BR", "pt_br", "zh", "no", "en-US"])
+async def test_languages_have_voices_of_their_own(language: str) -> None:
+    async with Pyttsx3Engine(language=language) as engine, Pyttsx3Engine() as english:
+        own = await engine.render("Information 12")
+        assert not engine.notices
+        assert not np.array_equal(own.samples, (await english.render("Information 12")).samples)
+
+
+@on_linux
+async def test_a_voice_that_is_not_there_is_replaced_with_a_notice() -> None:
+    async with Pyttsx3Engine(voice="Nobody", language="de") as engine, Pyttsx3Engine(language="de") as german:
+        sound = await engine.render("Guten Tag")
+        assert np.array_equal(sound.samples, (await german.render("Guten Tag")).samples)
+        await engine.render("Noch einmal")
+        assert engine.notices == ("There is no voice “Nobody”; “German” speaks instead.",)
+    async with Pyttsx3Engine(language="tlh") as engine:
+        assert (await engine.render("Qapla")).duration_s > 0.3
+        assert "no voice for the language “tlh”" in engine.notices[0]
+
+
+VOICES = (
+    Voice("gmw/de", "German", ("de",)),
+    Voice("gmw/en", "English (Great Britain)", ("en-gb",)),
+    Voice("gmw/en-us", "English (America)", ("en-us",)),
+    Voice("roa/fr-be", "French (Belgium)", ("fr-be",)),
+    Voice("com.apple.voice.Luca", "Luca", ("it-it",)),
+    Voice("sit/cmn", "Chinese (Mandarin)", ("cmn",)),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "chosen", "noticed"),
+    [
+        (None, "de", "gmw/de", False),
+        (None, "de-CH", "gmw/de", False),
+        (None, "en", "gmw/en", False),
+        (None, "EN_us", "gmw/en-us", False),
+        (None, "fr", "roa/fr-be", False),
+        (None, "it", "com.apple.voice.Luca", False),
+        (None, "zh-CN", "sit/cmn", False),
+        (None, "tlh", None, True),
+        ("luca", "en", "com.apple.voice.Luca", False),
+        ("gmw/en-US", "de", "gmw/en-us", False),
+        ("en-us", "de", "gmw/en-us", False),
+        ("Nobody", "de", "gmw/de", True),
+        ("Nobody", "tlh", None, True),
+    ],
+)
+def test_the_nearest_voice_is_chosen(
+    name: str | None, language: str, chosen: str | None, noticed: bool
+) -> None:
+    voice, notice = choose_voice(VOICES, name, language)
+    assert (voice.id if voice else None) == chosen
+    assert (notice is not None) == noticed
+
+
+# --- The child --------------------------------------------------------------------------------------------
+
+
+@on_linux
+async def test_stop_and_speak_twenty_times(engine: Pyttsx3Engine) -> None:
+    whole = (await engine.render("And this is said.")).duration_s
+    for tries in range(20):
+        # Cancelled anywhere: before the child is there, while it starts, and in the middle of its work.
+        with anyio.move_on_after(0.01 * (tries % 10)) as limit:
+            for _ in range(100):
+                await engine.render("This is interrupted again and again. " * 50)
+        assert limit.cancelled_caught
+        assert (await engine.render("And this is said.")).duration_s == pytest.approx(whole, rel=0.05)
+
+
+@on_linux
+async def test_a_child_killed_between_requests_is_replaced(engine: Pyttsx3Engine) -> None:
+    await engine.render("Before.")
+    first = engine.pid
+    assert first is not None
+    os.kill(first, signal.SIGKILL)
+    assert (await engine.render("After.")).duration_s > 0.3
+    assert engine.pid != first
+
+
+@on_linux
+async def test_a_child_killed_in_the_middle_is_replaced(engine: Pyttsx3Engine) -> None:
+    whole = (await engine.render("word " * 400)).duration_s
+    for delay_s in (0.0, 0.02, 0.05, 0.1):
+        async with anyio.create_task_group() as group:
+            group.start_soon(kill_after, delay_s, engine)
+            assert (await engine.render("word " * 400)).duration_s == pytest.approx(whole, rel=0.02)
+
+
+async def kill_after(delay_s: float, engine: Pyttsx3Engine) -> None:
+    await anyio.sleep(delay_s)
+    if engine.pid is not None:
+        os.kill(engine.pid, signal.SIGKILL)
+
+
+@on_linux
+async def test_two_callers_at_once_get_their_own_sounds(engine: Pyttsx3Engine) -> None:
+    durations: dict[str, float] = {}
+
+    async def render(text: str) -> None:
+        durations[text] = (await engine.render(text)).duration_s
+
+    async with anyio.create_task_group() as group:
+        for text in (
+            "No.",
+            "A sentence of some length.",
+            "A sentence that is far longer than the other one is.",
+        ):
+            group.start_soon(render, text)
+    assert sorted(durations, key=len) == sorted(durations, key=durations.__getitem__)
+
+
+@on_linux
+async def test_no_child_is_left() -> None:
+    before = children()
+    async with Pyttsx3Engine() as engine:
+        await engine.render("One.")
+        (child,) = [process for process in children() if process not in before]
+        assert child.pid == engine.pid
+    assert not child.is_running()
+    assert children() == before
+    with pytest.raises(SpeechEngineDied, match="closed"):
+        await engine.render("Two.")
+    assert children() == before
+
+
+@on_linux
+async def test_closing_in_the_middle_of_a_request_ends_it() -> None:
+    before = children()
+    engine = Pyttsx3Engine()
+    await engine.render("One.")
+    async with anyio.create_task_group() as group:
+
+        async def close() -> None:
+            await anyio.sleep(0.05)
+            await engine.aclose()
+
+        group.start_soon(close)
+        with pytest.raises(SpeechEngineDied, match="closed"):
+            await render_for_ever(engine)
+    assert children() == before
+
+
+async def render_for_ever(engine: Pyttsx3Engine) -> None:
+    while True:
+        await engine.render("word " * 400)
+
+
+@on_linux
+def test_nothing_reaches_our_standard_output_and_no_child_outlives_us() -> None:
+    code = """
+        import anyio, os, sys
+        from voice.backends.pyttsx3_engine import Pyttsx3Engine
+
+        async def main():
+            engine = Pyttsx3Engine()
+            for text in ("One.", "Two.", "?!"):
+                await engine.render(text)
+            print(engine.pid, file=sys.stderr)
+            os._exit(0)  # as a crash would end it: nothing is closed
+
+        anyio.run(main)
+    """
+    run = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, check=True)
+    assert run.stdout == b""
+    child = int(run.stderr)
+    with contextlib.suppress(psutil.NoSuchProcess):
+        psutil.Process(child).wait(2)
+
+
+# --- Engines that misbehave -------------------------------------------------------------------------------
+
+MakeFake = Callable[[str], Pyttsx3Engine]
+
+FAKE = """
+    import sys, time, wave
+    from types import SimpleNamespace
+
+    class Engine:
+        def __init__(self):
+            self.listeners = {}
+            self.texts = 0
+        def getProperty(self, name):
+            return [SimpleNamespace(id="x", name="X", languages=["en"])] if name == "voices" else "x"
+        def setProperty(self, name, value):
+            pass
+        def connect(self, topic, listener):
+            self.listeners[topic] = listener
+        def save_to_file(self, text, path):
+            self.text, self.path = text, path
+        def write(self, samples, rate=8000):
+            with wave.open(self.path, "wb") as file:
+                file.setparams((1, 2, rate, 0, "NONE", ""))
+                file.writeframes(samples)
+        def finish(self, completed=True):
+            self.listeners["finished-utterance"](name=None, completed=completed)
+        def runAndWait(self):
+            self.texts += 1
+            print("a line on standard output")
+            self.run()
+
+    def init():
+        return Engine()
+"""
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakeFake:
+    """An engine whose child finds another pyttsx3, with this body of ``run``, or with this code instead."""
+
+    def make(body: str) -> Pyttsx3Engine:
+        code = textwrap.dedent(FAKE)
+        if body.startswith("raise"):
+            code = body
+        else:
+            code += (
+                "\ndef run(self):\n" + textwrap.indent(textwrap.dedent(body), "    ") + "\nEngine.run = run\n"
+            )
+        (tmp_path / "pyttsx3.py").write_text(code)
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+        return Pyttsx3Engine()
+
+    return make
+
+
+async def test_sound_of_another_engine(fake: MakeFake) -> None:
+    async with fake("self.write(b'\\1\\0' * 800); self.finish()") as engine:
+        sound = await engine.render("Hello.")
+        assert (sound.rate, sound.samples.tolist()) == (8_000, [1] * 800)
+
+
+async def test_an_empty_file_is_tried_again(fake: MakeFake) -> None:
+    async with fake("self.write(b'\\1\\0' * 800 * (self.texts % 3 == 0)); self.finish()") as engine:
+        for _ in range(3):
+            assert len((await engine.render("Hello.")).samples) == 800
+
+
+async def test_a_sound_that_was_not_finished_is_tried_again(fake: MakeFake) -> None:
+    async with fake("self.write(b'\\1\\0' * 800); self.finish(completed=self.texts % 2 == 0)") as engine:
+        assert len((await engine.render("Hello.")).samples) == 800
+
+
+async def test_an_aiff_file_is_read_as_well(fake: MakeFake) -> None:
+    body = """
+        import av, numpy
+        with av.open(self.path, "w", format="aiff") as file:
+            stream = file.add_stream("pcm_s16be", rate=22050, layout="mono")
+            samples = numpy.full((1, 2205), 1000, "int16")
+            frame = av.AudioFrame.from_ndarray(samples, format="s16", layout="mono")
+            frame.rate = 22050
+            for packet in [*stream.encode(frame), *stream.encode(None)]:
+                file.mux(packet)
+        self.finish()
+    """
+    async with fake(body) as engine:
+        sound = await engine.render("Hello.")
+        assert (sound.rate, sound.samples.tolist()) == (22_050, [1_000] * 2_205)
+
+
+async def test_a_text_without_sound_is_told_from_an_engine_without(fake: MakeFake) -> None:
+    async with fake("self.write(b'\\1\\0' * 800 * ('q' not in self.text)); self.finish()") as engine:
+        assert not len((await engine.render("q")).samples)
+        assert engine.notices == ("The speech engine has no sound for “q”.",)
+        assert len((await engine.render("Hello.")).samples) == 800
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("self.write(b''); self.finish()", "no sound"),
+        ("self.write(b'\\0\\0' * 800); self.finish()", "no sound"),
+        ("self.write(b'\\1\\0' * 800)", "no sound"),
+        ("raise RuntimeError('run loop already started')", "run loop already started"),
+        ("self.listeners['error'](name=None, exception=ValueError('no such voice'))", "no such voice"),
+        ("sys.exit(0)", "the child process ended"),
+        (
+            "sys.stderr.write('Segmentation fault'); sys.stderr.flush(); import os; os.abort()",
+            "Segmentation fault",
+        ),
+    ],
+    ids=["empty", "silence", "unfinished", "stuck", "error event", "exit 0", "crash"],
+)
+async def test_an_engine_that_never_speaks_has_died(fake: MakeFake, body: str, why: str) -> None:
+    # The indirection keeps a body that begins with "raise" from being taken for a module.
+    async with fake("if True:\n    " + body) as engine:
+        with pytest.raises(SpeechEngineDied, match=why):
+            await engine.render("Hello.")
+
+
+async def test_an_engine_that_hangs_is_given_up(fake: MakeFake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pyttsx3_engine, "_START_WITHIN_S", 0.5)
+    monkeypatch.setattr(pyttsx3_engine, "_ANSWER_WITHIN_S", 0.2)
+    before = children()
+    async with fake("time.sleep(60)") as engine:
+        with pytest.raises(SpeechEngineDied, match="no answer within"):
+            await engine.render("Hello.")
+        assert children() == before
+
+
+async def test_an_engine_that_hangs_once_is_replaced(
+    fake: MakeFake, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(pyttsx3_engine, "_START_WITHIN_S", 1.5)
+    monkeypatch.setattr(pyttsx3_engine, "_ANSWER_WITHIN_S", 0.2)
+    body = f"""
+        from pathlib import Path
+        hung = Path({str(tmp_path / "hung")!r})
+        if not hung.exists():
+            hung.touch()
+            time.sleep(60)
+        self.write(b'\\1\\0' * 800)
+        self.finish()
+    """
+    async with fake(body) as engine:
+        assert len((await engine.render("Hello.")).samples) == 800
+
+
+async def test_without_pyttsx3_one_command_mends_it(fake: MakeFake) -> None:
+    async with fake("raise ModuleNotFoundError(\"No module named 'pyttsx3'\")") as engine:
+        for _ in range(2):
+            with pytest.raises(SpeechEngineMissing, match="not installed") as raised:
+                await engine.render("Hello.")
+            assert raised.value.mend is not None
+            assert raised.value.mend.startswith("pip install pyttsx3")
+        with pytest.raises(SpeechEngineError):
+            await engine.describe()
+
+
+@on_linux
+async def test_without_espeak_one_command_mends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pyttsx3.py").write_text("def init():\n    raise RuntimeError('no eSpeak installed!')\n")
+    (tmp_path / "espeakng_loader.py").write_text("raise ImportError\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    async with Pyttsx3Engine() as engine:
+        with pytest.raises(SpeechEngineMissing, match="no eSpeak installed") as raised:
+            await engine.render("Hello.")
+        assert raised.value.mend == "pip install espeakng-loader (or: apt install libespeak-ng1)"
