@@ -70,6 +70,11 @@ class WhisperTranscriber:
         finally:
             await self._worker.kill()
 
+    @property
+    def pid(self) -> int | None:
+        """The child's process id, None while there is none."""
+        return self._worker.pid
+
     async def ready(self) -> None:
         """Wait until the model is loaded; raises `TranscriberError` when it cannot be."""
         await self._loading.result()

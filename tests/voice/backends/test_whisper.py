@@ -1,0 +1,89 @@
+"""Real Whisper, in its real child, on the project's recordings."""
+
+import anyio
+import numpy as np
+import psutil
+import pytest
+
+from voice.audio import SAMPLE_RATE
+from voice.backends.recording import read_recording
+from voice.backends.whisper import WhisperTranscriber
+from voice.backends.whisper_models import find_model
+from voice.errors import ModelBroken, TranscriberDied
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def anyio_backend():
+    return "asyncio"
+
+
+@pytest.fixture(scope="module")
+async def whisper():
+    async with WhisperTranscriber(find_model(download=False)) as transcriber:
+        yield transcriber
+
+
+async def test_a_recording_becomes_its_words(whisper, fixtures_folder):
+    samples = read_recording(fixtures_folder / "sentence-commit.wav")
+    transcript = await whisper.submit(samples).result()
+    assert transcript.text == "I want all the tests to run before every commit."
+    assert transcript.no_speech_probability < 0.5
+    assert transcript.compute_s > 0
+
+
+async def test_pieces_are_answered_in_order_and_the_same_sound_gives_the_same_text(whisper, fixtures_folder):
+    names = ["yes.wav", "no.wav", "second-one.wav"]
+    sounds = [read_recording(fixtures_folder / name) for name in names]
+    pending = [whisper.submit(sound) for sound in sounds * 2]
+    texts = [(await one.result()).text for one in pending]
+    assert texts == ["Yes.", "No.", "The second one."] * 2
+
+
+async def test_a_cancelled_piece_is_never_begun(whisper, fixtures_folder):
+    sound = read_recording(fixtures_folder / "yes.wav")
+    first, second, third = (whisper.submit(sound) for _ in range(3))
+    second.cancel()
+    await first.result()
+    await third.result()
+    assert not second.done
+
+
+async def test_a_child_that_is_killed_in_the_middle_loses_nothing(fixtures_folder):
+    sound = read_recording(fixtures_folder / "sentence-server.wav")
+    async with WhisperTranscriber(find_model(download=False)) as transcriber:
+        await transcriber.ready()
+        pending = [transcriber.submit(sound) for _ in range(2)]
+        await anyio.sleep(0.05)
+        psutil.Process(transcriber.pid).kill()
+        for one in pending:
+            assert (await one.result()).text == "The database should live on its own server."
+
+
+async def test_leaving_does_not_wait_for_the_model_and_leaves_no_child():
+    before = set(psutil.Process().children(recursive=True))
+    with anyio.fail_after(2):
+        async with WhisperTranscriber(find_model(download=False)):
+            await anyio.sleep(0.3)
+    assert set(psutil.Process().children(recursive=True)) <= before
+
+
+async def test_weights_that_are_no_weights_are_one_sentence(tmp_path):
+    source = find_model(download=False)
+    for path in source.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes() if path.suffix == ".json" else b"rubbish")
+    async with WhisperTranscriber(tmp_path) as transcriber:
+        with pytest.raises(ModelBroken, match="cannot use the model folder"):
+            await transcriber.ready()
+        with pytest.raises(ModelBroken):
+            await transcriber.submit(np.zeros(SAMPLE_RATE, np.int16)).result()
+
+
+async def test_a_child_that_dies_each_time_is_given_up(monkeypatch):
+    async with WhisperTranscriber(find_model(download=False)) as transcriber:
+        await transcriber.ready()
+        monkeypatch.setattr(transcriber._worker, "_command", ["false"])
+        await transcriber._worker.kill()
+        with pytest.raises(TranscriberDied, match="3 times"):
+            await transcriber.submit(np.zeros(SAMPLE_RATE, np.int16)).result()
