@@ -1,0 +1,62 @@
+"""Import is light, and nothing is printed by it: read in fresh processes."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {
+    "numpy",
+    "pydantic",
+    "anyio",
+    "av",
+    "ctranslate2",
+    "faster_whisper",
+    "huggingface_hub",
+    "onnxruntime",
+    "pyttsx3",
+    "rich",
+    "sounddevice",
+    "soxr",
+    "webrtcvad",
+}
+AUDIO_AND_MODELS = HEAVY - {"numpy", "pydantic", "anyio", "rich"}
+
+
+def loaded_after(code):
+    """The top-level modules that a fresh interpreter has after running this, and what that printed."""
+    probe = (
+        f"{code}\nimport json, sys\nprint('\\n' + json.dumps(sorted(n for n in sys.modules if '.' not in n)))"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    printed, _, modules = done.stdout.strip().rpartition("\n")
+    return set(json.loads(modules)), printed + done.stderr
+
+
+@pytest.mark.parametrize(
+    "modules",
+    [
+        "voice, questionnaire",
+        "voice.loop, voice.session, voice.autonomous, voice.tools",
+        "voice.assembly",
+        "voice.testing",
+    ],
+)
+def test_no_audio_library_and_no_model_is_loaded_by_importing(modules):
+    loaded, printed = loaded_after(f"import {modules}")
+    assert not loaded & AUDIO_AND_MODELS
+    assert printed == ""
+
+
+@pytest.mark.parametrize("command", ["", "demo", "replay", "transcribe", "say", "devices", "doctor"])
+def test_help_loads_nothing_but_the_command_line(command):
+    arguments = ["voice", *command.split(), "--help"]
+    loaded, printed = loaded_after(
+        f"import sys; sys.argv = {arguments}\n"
+        "from voice.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as end: assert not end.code"
+    )
+    assert not loaded & HEAVY
+    assert printed.startswith("Usage: voice")

@@ -1,0 +1,179 @@
+"""The arrows of the house: who may import whom, read from the source."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# Left may import right, never the other way; names in one row may import each other, but not in a circle.
+VOICE = [
+    {"cli"},
+    {"doctor", "replay"},
+    {"assembly"},
+    {"scenes", "tools", "testing"},
+    {"autonomous", "hosts", "session", "backends", "settings"},
+    {"loop"},
+    {"floor", "listening", "speaking"},
+    {"events", "ports", "audio"},
+    {"errors", "tasks"},
+]
+QUESTIONNAIRE = [
+    {"cli", "testing"},
+    {"restrictions", "toolset", "asking"},
+    {"presenters"},
+    {"contracts", "answers"},
+    {"model", "display", "tool"},
+    {"errors"},
+]
+PURE = [
+    "voice/listening/endpointing.py",
+    "voice/listening/pieces.py",
+    "voice/listening/utterances.py",
+    "voice/listening/judging.py",
+    "voice/listening/detection.py",
+    "voice/events.py",
+    "voice/ports.py",
+    "voice/floor.py",
+    "questionnaire/model.py",
+    "questionnaire/answers.py",
+    "questionnaire/display.py",
+    "questionnaire/contracts/choices.py",
+    "questionnaire/contracts/user_select.py",
+]
+OUTSIDE = {
+    "av": {"recording", "pyttsx3_worker"},  # the second reads what macOS writes
+    "faster_whisper": {"whisper"},
+    "huggingface_hub": {"whisper_models"},
+    "onnxruntime": {"silero"},
+    "pyttsx3": {"pyttsx3_worker"},
+    "espeakng_loader": {"pyttsx3_worker"},
+    "sounddevice": {"portaudio"},
+    "webrtcvad": {"webrtc_vad"},
+}
+CLOCKS = {"time", "datetime"}
+
+
+def modules(package):
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+def imports(path):
+    """The dotted names that a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively"
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def room(path, package):
+    """The part of a package that a file belongs to: its folder, or its own name."""
+    return path.relative_to(ROOT / package).parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize(("package", "rows"), [("voice", VOICE), ("questionnaire", QUESTIONNAIRE)])
+def test_no_import_goes_against_the_arrows(package, rows):
+    row_of = {name: number for number, row in enumerate(rows) for name in row}
+    wrong = []
+    for path in modules(package):
+        here = room(path, package)
+        if here.startswith("__"):
+            continue
+        assert here in row_of, f"{package}/{here} has no place in the plan: give it one"
+        for name in imports(path):
+            parts = name.split(".")
+            if (
+                parts[0] == package
+                and len(parts) > 1
+                and parts[1] in row_of
+                and row_of[parts[1]] < row_of[here]
+            ):
+                wrong.append(f"{path.relative_to(ROOT)} imports {name}")
+    assert not wrong
+
+
+@pytest.mark.parametrize("package", ["voice", "questionnaire"])
+def test_there_are_no_circles(package):
+    graph = {}
+    for path in modules(package):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        graph[name] = {found for found in imports(path) if found.startswith(f"{package}.") and found != name}
+    done, under_way = set(), []
+
+    def visit(name):
+        if name in done or name not in graph:
+            return
+        assert name not in under_way, f"a circle: {' → '.join([*under_way, name])}"
+        under_way.append(name)
+        for found in sorted(graph[name]):
+            visit(found)
+        under_way.pop()
+        done.add(name)
+
+    for name in sorted(graph):
+        visit(name)
+
+
+def test_questionnaire_knows_nothing_of_voice():
+    assert not [
+        path for path in modules("questionnaire") for name in imports(path) if name.split(".")[0] == "voice"
+    ]
+
+
+def test_voice_meets_questionnaire_through_its_public_names_in_few_files():
+    meeting = {
+        str(path.relative_to(ROOT)): name
+        for path in modules("voice")
+        for name in imports(path)
+        if name.split(".")[0] == "questionnaire"
+    }
+    public = set(ast.literal_eval(_all_of(ROOT / "questionnaire/__init__.py")))
+    assert {name.removeprefix("questionnaire").lstrip(".") for name in meeting.values()} <= public | {""}
+    assert set(meeting) == {
+        "voice/autonomous.py",
+        "voice/cli/demo.py",
+        "voice/hosts/demo.py",
+        "voice/tools.py",
+    }
+
+
+def _all_of(path):
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.Assign) and node.targets[0].id == "__all__":
+            return ast.unparse(node.value)
+    raise AssertionError(f"{path} has no __all__")
+
+
+def test_each_outside_library_is_in_one_file():
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in modules("voice")
+        for name in imports(path)
+        if path.stem not in OUTSIDE.get(name.split(".")[0], {path.stem})
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("path", PURE)
+def test_pure_files_import_no_clock_no_event_loop_and_no_outside_library(path):
+    allowed = {"numpy", "pydantic", "voice", "questionnaire"}
+    for name in imports(ROOT / path):
+        top = name.split(".")[0]
+        assert top not in CLOCKS | {"anyio", "asyncio", "os", "subprocess", "threading"}, name
+        assert top in allowed or top in sys.stdlib_module_names, name
+
+
+def test_logic_reads_no_wall_clock():
+    """Only backends (limits on children and devices, pacing) may know what time it is."""
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in modules("voice") + modules("questionnaire")
+        for name in imports(path)
+        if name.split(".")[0] in CLOCKS and "backends" not in path.parts
+    ]
+    assert not wrong
