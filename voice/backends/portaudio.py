@@ -202,6 +202,8 @@ class PortAudioSpeaker:
         loop = asyncio.get_running_loop()
         ended: asyncio.Queue[None] = asyncio.Queue()
         playback = self._playback = _Playback(sound, lambda: _post(loop, ended, None))
+        if not len(sound.samples):
+            return
         async with _opened("output", self._device, playback.callback, playback.ended) as stream:
             self._name = stream.name
             await anyio.to_thread.run_sync(playback.prepare, stream)
@@ -321,6 +323,7 @@ class _Library:
         self._lock = threading.Lock()
         self._open_streams = 0
         self._sounddevice: Any = None
+        self._portaudio: ctypes.CDLL | None = None
 
     def devices(self) -> list[DeviceInfo]:
         with self._lock:
@@ -375,15 +378,23 @@ class _Library:
         """The module, its list of devices made anew unless that would end a stream."""
         if self._sounddevice is None:
             _quieten_c()
+            self._portaudio = _initialised_beforehand()
             self._sounddevice = _imported()
         elif not self._open_streams:
-            try:
-                while self._sounddevice._initialized:
-                    self._sounddevice._terminate()
-                self._sounddevice._initialize()
-            except self._sounddevice.PortAudioError as error:
-                raise _not_started(error) from None
+            self._renew(self._sounddevice)
         return self._sounddevice
+
+    def _renew(self, sounddevice: Any) -> None:
+        # As often as it was initialised: PortAudio counts, and looks for devices when it begins at nought.
+        while sounddevice._initialized:
+            sounddevice._terminate()
+        if self._portaudio is not None:
+            self._portaudio.Pa_Terminate()
+            self._portaudio.Pa_Initialize()
+        try:
+            sounddevice._initialize()
+        except sounddevice.PortAudioError as error:
+            raise _not_started(error) from None
 
 
 _LIBRARY = _Library()
@@ -450,6 +461,21 @@ def _full(device: DeviceInfo) -> str:
     return f"{device.name}, {device.host_api}"
 
 
+def _initialised_beforehand() -> ctypes.CDLL | None:
+    """Initialise PortAudio before sounddevice does, which turns descriptor 2 to /dev/null for so long.
+
+    With a hung sound server that would be for good. Afterwards its own call returns at once.
+    """
+    if sys.platform != "linux":
+        return None
+    try:
+        portaudio = ctypes.CDLL("libportaudio.so.2")
+    except OSError:
+        return None  # sounddevice knows other names, or says that there is none
+    portaudio.Pa_Initialize()
+    return portaudio
+
+
 def _imported() -> Any:
     try:
         import sounddevice
@@ -476,7 +502,7 @@ def _quieten_c() -> None:
     PortAudio and ALSA report there, from threads of their own and in the middle of what the terminal shows,
     whenever a device goes away. PortAudio can be given no other place, and ALSA's error handler sees only a
     part. Turning descriptor 2 to /dev/null around each call misses those moments, and silences whatever else
-    happens meanwhile, for good where the call hangs. So it is the C library's variable ``stderr`` that is
+    is written meanwhile, for good where the call hangs. So it is the C library's variable ``stderr`` that is
     turned: Python and child processes write to the descriptor and are not touched.
     """
     if sys.platform != "linux":
@@ -551,7 +577,10 @@ def _post(loop: asyncio.AbstractEventLoop, queue: asyncio.Queue[_T], item: _T) -
 
 
 def _no_answer() -> DeviceError:
-    return DeviceError("The sound server does not answer.", mend="restart it, for example: pulseaudio --kill")
+    return DeviceError(
+        "The sound server does not answer.",
+        mend="restart it: pulseaudio --kill, or systemctl --user restart pipewire",
+    )
 
 
 def _not_started(error: Exception) -> DeviceError:

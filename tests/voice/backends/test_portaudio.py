@@ -1,0 +1,598 @@
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+import time
+from contextlib import nullcontext
+from signal import SIGINT
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from voice.audio import FRAME_SAMPLES, SAMPLE_RATE, Sound
+from voice.backends import portaudio
+from voice.backends.portaudio import DeviceInfo, PortAudioMicrophone, PortAudioSpeaker, choose
+from voice.errors import DeviceError, DeviceLost
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+# Real streams, on devices that exist in memory.
+
+
+def finish(program, stderr="", within_s=15):
+    """What it still says. It must end well, and nothing else may have reached its standard error."""
+    try:
+        out, err = program.communicate(timeout=within_s)
+    finally:
+        program.kill()
+        program.wait()
+    assert err == stderr
+    assert program.returncode == 0
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def next_said(program):
+    return json.loads(program.stdout.readline())
+
+
+FEED_AND_HEAR = """
+microphone = PortAudioMicrophone("vl_mic", lambda notice: say(notice=notice))
+speaker = PortAudioSpeaker("VL_feed")
+heard = []
+
+async def listen(frames):
+    async for frame in frames:
+        heard.append(frame)
+
+async def main():
+    async with microphone.open() as frames, anyio.create_task_group() as tasks:
+        tasks.start_soon(listen, frames)
+        await anyio.sleep(0.3)
+        await speaker.play(sound(5.5))
+        await anyio.sleep(0.3)
+        tasks.cancel_scope.cancel()
+
+anyio.run(main)
+np.save(sys.argv[1], np.concatenate(heard))
+say(names=[microphone.name, speaker.name], overflows=microphone.overflows, played_s=speaker.played_s)
+"""
+
+
+def check_fed_is_heard(server, path, assert_heard):
+    said = finish(server.program(FEED_AND_HEAR, path))
+    assert said == [{"names": ["vl_mic", "vl_feed"], "overflows": 0, "played_s": 5.5}]
+    assert_heard(np.load(path), 5.5)
+
+
+@pytest.mark.devices
+def test_all_that_is_spoken_into_a_microphone_is_heard(sound_server, tmp_path, assert_heard):
+    check_fed_is_heard(sound_server, tmp_path / "heard.npy", assert_heard)
+
+
+@pytest.mark.devices
+def test_it_is_heard_from_a_stereo_device_at_48_khz_too(make_sound_server, tmp_path, assert_heard):
+    server = make_sound_server(rate=48_000, channels=2)
+    server.start()
+    check_fed_is_heard(server, tmp_path / "heard.npy", assert_heard)
+    server.kill()
+
+
+class Recorder:
+    """What a server's speaker plays, and when each piece of it was there."""
+
+    def __init__(self, server):
+        command = ["parec", "--device=spk.monitor", "--latency-msec=20", "--raw"]
+        command += ["--format=s16le", f"--rate={SAMPLE_RATE}", "--channels=1"]
+        self._process = subprocess.Popen(command, env=server.env, stdout=subprocess.PIPE)
+        self._pieces = []
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def _read(self):
+        while piece := self._process.stdout.read1(65_536):
+            self._pieces.append((time.monotonic(), np.frombuffer(piece[: len(piece) & ~1], np.int16)))
+
+    def end(self):
+        self._process.kill()
+        self._process.wait()
+        self._reader.join()
+        self._process.stdout.close()
+
+    @property
+    def samples(self):
+        return np.concatenate([piece for _, piece in self._pieces])
+
+    @property
+    def last_loud_at(self):
+        """When the last loud sample came, on the monotonic clock, which all processes share."""
+        return max(at for at, piece in self._pieces if np.abs(piece).max() > 500)
+
+
+@pytest.fixture
+def recorder(sound_server):
+    recorder = Recorder(sound_server)
+    time.sleep(0.3)
+    yield recorder
+    recorder.end()
+
+
+PLAY = """
+async def main():
+    speaker = PortAudioSpeaker("vl_spk")
+    began = time.monotonic()
+    await speaker.play(sound(3))
+    say(began=began, ended=time.monotonic(), played_s=speaker.played_s)
+
+anyio.run(main)
+"""
+
+
+@pytest.mark.devices
+def test_what_is_played_is_heard_whole_and_play_waits_for_its_end(sound_server, recorder, assert_heard):
+    (said,) = finish(sound_server.program(PLAY))
+    time.sleep(0.2)
+    # What a null sink has already rendered as silence, the first 20 ms, its monitor cannot take back.
+    assert_heard(recorder.samples, 3, without_s=0.1)
+    assert said["played_s"] == 3
+    assert said["ended"] - said["began"] >= 3
+    # A sample reaches the recorder up to 60 ms after it was played.
+    assert -0.1 < said["ended"] - recorder.last_loud_at < 0.2
+
+
+PLAY_AND_CANCEL = """
+async def main():
+    speaker = PortAudioSpeaker("vl_spk")
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(speaker.play, sound(5))
+        await anyio.sleep(1)
+        cancelled = time.monotonic()
+        tasks.cancel_scope.cancel()
+    say(cancelled=cancelled, ended=time.monotonic(), played_s=speaker.played_s)
+
+anyio.run(main)
+"""
+
+
+@pytest.mark.devices
+def test_a_sound_that_is_cancelled_is_silent_within_200_ms(sound_server, recorder):
+    (said,) = finish(sound_server.program(PLAY_AND_CANCEL))
+    time.sleep(0.4)
+    assert said["ended"] - said["cancelled"] < 0.2
+    assert recorder.last_loud_at - said["cancelled"] < 0.2
+    loud = np.flatnonzero(np.abs(recorder.samples) > 500)
+    assert (loud[-1] - loud[0]) / SAMPLE_RATE == pytest.approx(said["played_s"], abs=0.1)
+
+
+TURNS = """
+async def main():
+    microphone, speaker = PortAudioMicrophone(), PortAudioSpeaker()
+    for _ in range(10):
+        await speaker.play(sound(0.05))
+        async with microphone.open() as frames:
+            await anext(frames)
+    say(names=[microphone.name, speaker.name])
+
+anyio.run(main)
+"""
+
+
+@pytest.mark.devices
+def test_turn_after_turn_the_devices_work(sound_server):
+    assert finish(sound_server.program(TURNS)) == [{"names": ["default", "default"]}]
+
+
+NO_SUCH_DEVICE = """
+async def main():
+    try:
+        async with PortAudioMicrophone("vl_mik").open():
+            pass
+    except DeviceError as error:
+        say(sentence=error.sentence, mend=error.mend)
+    say(devices=[device.name for device in list_devices()])
+
+anyio.run(main)
+"""
+
+
+@pytest.mark.devices
+def test_an_unknown_name_is_answered_with_the_names_there_are(sound_server):
+    error, listed = finish(sound_server.program(NO_SUCH_DEVICE))
+    assert listed["devices"][:4] == ["vl_mic", "vl_spk", "vl_feed", "vl_heard"]
+    names = ", ".join(listed["devices"])
+    assert error["sentence"] == f"There is no microphone called 'vl_mik'; there are: {names}."
+    assert error["mend"] == "did you mean 'vl_mic'?"
+
+
+LISTEN_AND_PLAY = """
+microphone, speaker = PortAudioMicrophone("vl_mic"), PortAudioSpeaker("vl_spk")
+
+async def listen():
+    async with microphone.open() as frames:
+        async for _ in frames:
+            pass
+
+async def until_lost(doing):
+    try:
+        await doing
+    except DeviceLost as error:
+        say(lost=error.sentence.split()[0], at=time.monotonic())
+
+async def main(patience_s):
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(until_lost, listen())
+        tasks.start_soon(until_lost, speaker.play(sound(30)))
+        await anyio.sleep(patience_s)
+        say(state="running")
+"""
+
+LOSE_AND_FIND = """
+async def again():
+    try:
+        await speaker.play(sound(0.1))
+    except DeviceError as error:
+        say(refused=error.sentence)
+    sys.stdin.readline()
+    await speaker.play(sound(0.1))
+    async with microphone.open() as frames:
+        await anext(frames)
+    say(state="running again")
+
+anyio.run(main, 0.5)
+anyio.run(again)
+"""
+
+
+@pytest.mark.devices
+def test_a_server_that_dies_is_noticed_at_once_and_its_successor_found(make_sound_server):
+    server = make_sound_server()
+    server.start()
+    program = server.program(LISTEN_AND_PLAY + LOSE_AND_FIND)
+    assert next_said(program) == {"state": "running"}
+    killed = time.monotonic()
+    server.kill()
+    lost = [next_said(program), next_said(program)]
+    assert {loss["lost"] for loss in lost} == {"vl_mic", "vl_spk"}
+    assert all(loss["at"] - killed < 1 for loss in lost)
+    assert "There is no speaker" in next_said(program)["refused"]
+    server.start()
+    program.stdin.write("\n")
+    assert finish(program) == [{"state": "running again"}]
+    server.kill()
+
+
+@pytest.mark.devices
+def test_a_server_that_hangs_is_noticed_and_does_not_hold_the_program(sound_server):
+    # Nothing is missed in the first 3 s; after them, 2 s without a callback are a loss.
+    program = sound_server.program(f"{LISTEN_AND_PLAY}\nanyio.run(main, 1.5)\nsay(at=time.monotonic())")
+    assert next_said(program) == {"state": "running"}
+    hung = time.monotonic()
+    with sound_server.hanging():
+        *lost, ended = finish(program)
+        gone = time.monotonic()
+    assert {loss["lost"] for loss in lost} == {"vl_mic", "vl_spk"}
+    assert all(1.9 <= loss["at"] - hung < 3 for loss in lost)
+    # Both streams are left behind after half a second.
+    assert ended["at"] - max(loss["at"] for loss in lost) < 0.2
+    assert gone - ended["at"] < 0.5
+
+
+@pytest.mark.devices
+@pytest.mark.parametrize("hangs", [False, True])
+def test_ctrl_c_ends_a_program_that_listens_and_plays(sound_server, hangs):
+    program = sound_server.program(
+        f"{LISTEN_AND_PLAY}\ntry:\n    anyio.run(main, 0.5)\nexcept KeyboardInterrupt:\n    say(state='left')"
+    )
+    assert next_said(program) == {"state": "running"}
+    with sound_server.hanging() if hangs else nullcontext():
+        interrupted = time.monotonic()
+        program.send_signal(SIGINT)
+        assert finish(program) == [{"state": "left"}]
+        assert time.monotonic() - interrupted < 1
+
+
+HUNG_FROM_THE_START = """
+from voice.backends import portaudio
+
+portaudio._OPEN_LIMIT_S = 1
+try:
+    list_devices()
+except DeviceError as error:
+    say(sentence=error.sentence)
+print("still in order", file=sys.stderr)
+"""
+
+
+@pytest.mark.devices
+def test_a_server_that_hangs_from_the_start_leaves_standard_error_in_order(sound_server):
+    with sound_server.hanging():
+        said = finish(sound_server.program(HUNG_FROM_THE_START), stderr="still in order\n")
+    assert said == [{"sentence": "The sound server does not answer."}]
+
+
+NO_DEVICES = """
+async def main():
+    say(devices=list_devices())
+    try:
+        async with PortAudioMicrophone().open():
+            pass
+    except DeviceError as error:
+        say(sentence=error.sentence, mend=error.mend)
+
+anyio.run(main)
+"""
+
+
+@pytest.mark.devices
+def test_without_a_server_there_are_no_devices_and_no_wait(make_sound_server):
+    began = time.monotonic()
+    devices, error = finish(make_sound_server().program(NO_DEVICES))
+    assert time.monotonic() - began < 3
+    assert devices == {"devices": []}
+    assert error["sentence"].startswith("There is no microphone")
+    assert "voice devices" in error["mend"]
+
+
+NO_PORTAUDIO = """
+import ctypes, ctypes.util
+
+def refuse(*_, **__):
+    raise OSError("no such library")
+
+ctypes.util.find_library = lambda name: None
+real, ctypes.CDLL = ctypes.CDLL, lambda name, *rest: refuse() if name else real(name, *rest)
+
+from voice.backends.portaudio import list_devices
+from voice.errors import PortAudioMissing
+
+try:
+    list_devices()
+except PortAudioMissing as error:
+    print(error)
+"""
+
+
+def test_without_portaudio_one_sentence_names_the_command():
+    command = [sys.executable, "-W", "error", "-c", NO_PORTAUDIO]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+    assert said.stdout.count("\n") == 1
+    assert "PortAudio" in said.stdout
+    assert "sudo apt install libportaudio2" in said.stdout
+
+
+# Streams that do what devices seldom do.
+
+
+class FakePortAudioError(Exception):
+    pass
+
+
+class FakeStream:
+    """A stream that calls back when it is told to."""
+
+    def __init__(self, library, *, samplerate, channels, blocksize, callback, finished_callback, **_):
+        if samplerate not in library.rates:
+            raise FakePortAudioError("Error opening", -9997)
+        self.samplerate, self.channels, self.blocksize = samplerate, channels, blocksize
+        self.latency = 0.1
+        self._library = library
+        self._callback = callback
+        self.finish = finished_callback
+        library.streams.append(self)
+
+    def start(self):
+        self._library.started.set()
+
+    def hear(self, samples, overflow=False):
+        """Give blocks to the callback, as PortAudio does, from another thread."""
+        for at in range(0, len(samples), self.blocksize):
+            block = np.repeat(samples[at : at + self.blocksize], self.channels)
+            status = SimpleNamespace(input_overflow=overflow)
+            thread = threading.Thread(target=self._callback, args=(block.tobytes(), len(block), None, status))
+            thread.start()
+            thread.join()
+
+    def abort(self):
+        if self._library.hangs:
+            time.sleep(3)
+
+    def close(self):
+        pass
+
+
+class FakeSoundDevice:
+    """As much of sounddevice as is used, with one device."""
+
+    PortAudioError = FakePortAudioError
+    default = SimpleNamespace(device=(0, 0))
+
+    def __init__(self):
+        self.rates = {16_000}
+        self.hangs = False
+        self.streams = []
+        self.started = threading.Event()
+        self.initialised = 0
+        self._initialized = 1
+
+    def _initialize(self):
+        self.initialised += 1
+        self._initialized = 1
+
+    def _terminate(self):
+        self._initialized = 0
+
+    def query_hostapis(self):
+        return [{"name": "ALSA"}]
+
+    def query_devices(self):
+        channels = {"max_input_channels": 2, "max_output_channels": 2}
+        return [{"name": "Fake", "hostapi": 0, "default_samplerate": 44_100.0, **channels}]
+
+    def RawInputStream(self, **options):  # noqa: N802
+        return FakeStream(self, **options)
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    library = portaudio._Library()
+    library._sounddevice = fake = FakeSoundDevice()
+    monkeypatch.setattr(portaudio, "_LIBRARY", library)
+    return fake
+
+
+NOISE = np.random.default_rng(5).integers(-20_000, 20_000, FRAME_SAMPLES * 100, dtype=np.int16)
+
+
+async def take(frames, count):
+    return np.concatenate([await anext(frames) for _ in range(count)])
+
+
+@pytest.mark.anyio
+async def test_a_listener_that_lags_loses_nothing(fake):
+    microphone = PortAudioMicrophone()
+    async with microphone.open() as frames:
+        fake.streams[0].hear(NOISE)
+        assert np.array_equal(await take(frames, 100), NOISE)
+    assert microphone.name == "Fake"
+    assert microphone.live
+
+
+@pytest.mark.anyio
+async def test_a_device_that_refuses_its_own_rate_is_opened_at_another(fake):
+    fake.rates = {48_000}
+    async with PortAudioMicrophone("fake").open() as frames:
+        stream = fake.streams[0]
+        assert (stream.samplerate, stream.channels, stream.blocksize) == (48_000, 2, 960)
+        stream.hear(NOISE)
+        assert len(await take(frames, 30)) == 30 * FRAME_SAMPLES
+
+
+@pytest.mark.anyio
+async def test_a_device_that_refuses_every_rate_is_an_error(fake):
+    fake.rates = {24_000}
+    with pytest.raises(DeviceError, match="Fake cannot be opened as a microphone"):
+        async with PortAudioMicrophone().open():
+            pass
+
+
+@pytest.mark.anyio
+async def test_three_seconds_of_digital_silence_are_told_once(fake):
+    notices = []
+    async with PortAudioMicrophone(on_notice=notices.append).open() as frames:
+        fake.streams[0].hear(np.zeros(FRAME_SAMPLES * 400, np.int16))
+        await take(frames, 149)
+        assert notices == []
+        await take(frames, 251)
+    (notice,) = notices
+    assert "digital silence" in notice
+
+
+@pytest.mark.anyio
+async def test_a_pause_after_sound_is_not_told(fake):
+    notices = []
+    async with PortAudioMicrophone(on_notice=notices.append).open() as frames:
+        fake.streams[0].hear(np.concatenate([NOISE, np.zeros(FRAME_SAMPLES * 300, np.int16)]))
+        await take(frames, 400)
+    assert notices == []
+
+
+@pytest.mark.anyio
+async def test_lost_sound_is_counted(fake):
+    microphone = PortAudioMicrophone()
+    async with microphone.open():
+        fake.streams[0].hear(NOISE[:640], overflow=True)
+    assert microphone.overflows == 2
+
+
+@pytest.mark.anyio
+async def test_what_was_heard_before_the_loss_comes_before_it(fake):
+    async with PortAudioMicrophone().open() as frames:
+        fake.streams[0].hear(NOISE)
+        fake.streams[0].finish()
+        assert np.array_equal(await take(frames, 100), NOISE)
+        with pytest.raises(DeviceLost, match="Fake is gone"):
+            await anext(frames)
+
+
+@pytest.mark.anyio
+async def test_a_stream_without_callbacks_is_lost(fake, monkeypatch):
+    monkeypatch.setattr(portaudio, "_GRACE_S", 0.3)
+    monkeypatch.setattr(portaudio, "_LOST_AFTER_S", 0.2)
+    began = time.monotonic()
+    async with PortAudioMicrophone().open() as frames:
+        with pytest.raises(DeviceLost):
+            await anext(frames)
+    assert 0.3 < time.monotonic() - began < 1
+
+
+@pytest.mark.anyio
+async def test_a_stream_that_does_not_close_is_left_behind(fake):
+    fake.hangs = True
+    began = time.monotonic()
+    async with PortAudioMicrophone().open():
+        pass
+    assert 0.4 < time.monotonic() - began < 0.8
+
+
+@pytest.mark.anyio
+async def test_the_list_of_devices_is_made_anew_unless_a_stream_is_open(fake):
+    microphone = PortAudioMicrophone()
+    async with microphone.open():
+        assert fake.initialised == 1
+        await asyncio.to_thread(portaudio.list_devices)
+        assert fake.initialised == 1
+    async with microphone.open():
+        assert fake.initialised == 2
+
+
+@pytest.mark.anyio
+async def test_no_samples_are_played_in_no_time(fake):
+    speaker = PortAudioSpeaker()
+    await speaker.play(Sound(np.zeros(0, np.int16), 16_000))
+    assert speaker.played_s == 0
+
+
+# Which device is meant.
+
+
+def device(name, host_api="ALSA", inputs=1, outputs=0, default=False):
+    return DeviceInfo(name, host_api, inputs, outputs, 48_000, default, default)
+
+
+DEVICES = [
+    device("HDMI", inputs=0, outputs=8),
+    device("USB Headset"),
+    device("USB Headset Pro", default=True),
+    device("Webcam"),
+    device("Webcam", "JACK"),
+]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "index"),
+    [(None, 2), ("usb headset", 1), ("pro", 2), ("webcam", 3), ("Webcam, JACK", 4), ("cam, jack", 4)],
+)
+def test_a_device_is_chosen_by_its_name_or_a_part_of_it(wanted, index):
+    assert choose(DEVICES, "input", wanted) == index
+
+
+def test_without_a_default_the_first_that_can_do_it_is_taken():
+    assert choose(DEVICES, "output", None) == 0
+    assert choose(DEVICES[3:], "input", None) == 0
+
+
+def test_a_part_of_several_names_is_ambiguous():
+    with pytest.raises(DeviceError, match="More than one microphone is called 'usb': USB Headset, USB Head"):
+        choose(DEVICES, "input", "usb")
+
+
+def test_a_device_that_only_plays_is_no_microphone():
+    with pytest.raises(DeviceError, match="no microphone called 'HDMI'; there are: USB Headset, USB"):
+        choose(DEVICES, "input", "HDMI")
+    with pytest.raises(DeviceError, match="There is no microphone"):
+        choose(DEVICES[:1], "input", None)
