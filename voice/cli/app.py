@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
-
 import click
 
 from voice import __version__
@@ -43,8 +40,4 @@ def run_app() -> int:
     except VoiceError as error:
         explain(error)
         return error.exit_code
-    except BrokenPipeError:
-        # Whoever read our output has had enough (`| head`): be quiet about it, also at interpreter exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     return code if isinstance(code, int) else 0

@@ -1,0 +1,69 @@
+import pytest
+
+from voice.errors import SettingsError
+from voice.settings import Settings, load_settings
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    def write(text):
+        path = tmp_path / "settings.toml"
+        path.write_text(text)
+        monkeypatch.setenv("VIVA_VOICE_SETTINGS", str(path))
+
+    return write
+
+
+def test_without_a_file_the_defaults_hold(monkeypatch, tmp_path):
+    monkeypatch.delenv("VIVA_VOICE_SETTINGS", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert load_settings() == Settings()
+    assert load_settings().hearing.end_silence_s == 1.6
+
+
+def test_the_users_folder_is_read(monkeypatch, tmp_path):
+    monkeypatch.delenv("VIVA_VOICE_SETTINGS", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (tmp_path / "viva-voce").mkdir()
+    (tmp_path / "viva-voce" / "settings.toml").write_text('[transcription]\nmodel = "base"')
+    assert load_settings().transcription.model == "base"
+
+
+def test_a_file_changes_what_it_names_and_nothing_else(write):
+    write("[hearing]\nend_silence_s = 0.9\n[speaking]\nrate = 2")
+    settings = load_settings()
+    assert settings.hearing.end_silence_s == 0.9
+    assert settings.speaking.rate == 2
+    assert settings.transcription == Settings().transcription
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("[hearing]\nend_silence_s = -1", "hearing.end_silence_s"),
+        ("[hearing]\nend_silence = 1", "hearing.end_silence"),
+        ("[speaking]\nrate = 9", "speaking.rate"),
+        ("[transcription]\nlanguage = 'English'", "transcription.language"),
+        ("[hearing\n", "cannot be read"),
+    ],
+)
+def test_a_bad_file_is_one_sentence_that_names_the_setting_and_the_file(write, text, named):
+    write(text)
+    with pytest.raises(SettingsError, match=named) as caught:
+        load_settings()
+    assert "settings.toml" in str(caught.value)
+    assert "\n" not in caught.value.sentence
+
+
+def test_a_named_file_that_is_not_there_is_an_error(monkeypatch, tmp_path):
+    monkeypatch.setenv("VIVA_VOICE_SETTINGS", str(tmp_path / "none.toml"))
+    with pytest.raises(SettingsError, match="does not exist"):
+        load_settings()
+
+
+def test_the_command_line_changes_one_value_and_none_changes_nothing():
+    changed = Settings().changed("transcription", model="base", language=None)
+    assert changed.transcription.model == "base"
+    assert changed.transcription.language == "en"
+    with pytest.raises(SettingsError, match="command line"):
+        Settings().changed("speaking", rate=99.0)
