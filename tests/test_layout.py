@@ -136,7 +136,7 @@ def test_voice_meets_questionnaire_through_its_public_names_in_few_files():
     assert {name.removeprefix("questionnaire").lstrip(".") for name in meeting.values()} <= public | {""}
     assert set(meeting) == {
         "voice/autonomous.py",
-        "voice/cli/demo.py",
+        "voice/cli/rehearsal.py",
         "voice/hosts/demo.py",
         "voice/tools.py",
     }

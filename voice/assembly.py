@@ -6,6 +6,8 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import anyio
+
 from voice.autonomous import Parts
 from voice.backends.null_speaker import SkippingSpeaker
 from voice.backends.portaudio import PortAudioMicrophone, PortAudioSpeaker
@@ -33,8 +35,8 @@ def make_ear(settings: HearingSettings) -> Ear:
     return Ear(TwoStageDetector(WebRtcGate(), SileroModel()), Endpointer(start, end))
 
 
-def make_transcriber(settings: TranscriptionSettings) -> WhisperTranscriber:
-    """Whisper, not yet started. Blocks while weights that are nowhere on this machine are downloaded.
+def find_weights(settings: TranscriptionSettings) -> Path:
+    """Where the weights of the model are. Blocks while those that are nowhere here are downloaded.
 
     Raises `TranscriberError` where there are none, `SettingsError` where they know no such language.
     """
@@ -43,8 +45,12 @@ def make_transcriber(settings: TranscriptionSettings) -> WhisperTranscriber:
             f"The model {settings.model} knows English only, and the language is {settings.language}.",
             mend=f"--model {settings.model.removesuffix('.en')}",
         )
-    model: Path = find_model(settings.model)
-    return WhisperTranscriber(model, language=settings.language, threads=settings.threads or THREADS)
+    return find_model(settings.model)
+
+
+def make_transcriber(settings: TranscriptionSettings, weights: Path) -> WhisperTranscriber:
+    """Whisper, not yet started."""
+    return WhisperTranscriber(weights, language=settings.language, threads=settings.threads or THREADS)
 
 
 def make_engine(settings: SpeakingSettings) -> Pyttsx3Engine:
@@ -66,7 +72,12 @@ def make_speaker(settings: SpeakingSettings, *, heard: bool) -> Speaker:
 async def open_parts(
     settings: Settings, transcriber: WhisperTranscriber, microphone: Microphone, speaker: Speaker
 ) -> AsyncGenerator[Parts]:
-    """Start what autonomous Voice hears and speaks with; the model loads while the first words are spoken."""
-    async with transcriber, make_engine(settings.speaking) as engine:
+    """Start what autonomous Voice hears and speaks with; the model loads while the first words are spoken.
+
+    A model that cannot be loaded ends it with `TranscriberError`, as soon as that is known.
+    """
+    async with transcriber, make_engine(settings.speaking) as engine, anyio.create_task_group() as tasks:
+        tasks.start_soon(transcriber.ready)
         hearing = Hearing(make_ear(settings.hearing), transcriber)
         yield Parts(microphone, hearing, Narrator(engine, speaker))
+        tasks.cancel_scope.cancel()

@@ -7,6 +7,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
+from voice.assembly import make_ear, make_engine, make_microphone, make_transcriber
+from voice.audio import silent_frame
+from voice.backends.portaudio import find_output
+from voice.backends.whisper_models import find_model
 from voice.errors import SettingsError, VoiceError
 from voice.settings import Settings, load_settings, settings_path
 
@@ -57,42 +61,30 @@ async def _finding(
 
 
 async def _detector(settings: Settings) -> str:
-    from voice.assembly import make_ear
-    from voice.audio import silent_frame
-
     make_ear(settings.hearing).push(silent_frame())
     return f"webrtcvad {_version('webrtcvad-wheels')}, Silero in faster-whisper {_version('faster-whisper')}"
 
 
 async def _whisper(settings: Settings) -> str:
-    from voice.assembly import make_transcriber
-    from voice.backends.whisper_models import find_model
-
-    model = find_model(settings.transcription.model, download=False)
-    async with make_transcriber(settings.transcription) as transcriber:
+    weights = find_model(settings.transcription.model, download=False)
+    async with make_transcriber(settings.transcription, weights) as transcriber:
         await transcriber.ready()
-    return f"CTranslate2 {_version('ctranslate2')}, {settings.transcription.model} in {model}"
+    return f"CTranslate2 {_version('ctranslate2')}, {settings.transcription.model} in {weights}"
 
 
 async def _engine(settings: Settings) -> str:
-    from voice.assembly import make_engine
-
     async with make_engine(settings.speaking) as engine:
         await engine.render("Ready.")
         return str(await engine.describe())
 
 
 async def _microphone(settings: Settings) -> str:
-    from voice.assembly import make_microphone
-
     microphone = make_microphone(settings.hearing, on_notice=lambda _: None)
     async with microphone.open():
         return microphone.name
 
 
 async def _speaker(settings: Settings) -> str:
-    from voice.backends.portaudio import find_output
-
     return find_output(settings.speaking.speaker).name
 
 

@@ -5,15 +5,40 @@ People who build agents replay recorded audio in their tests with this.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 
 from voice.assembly import make_ear
+from voice.audio import SAMPLE_RATE
 from voice.backends.pacing import Pacer
+from voice.backends.pcm_stdin import PcmMicrophone
+from voice.backends.recording import RecordingMicrophone
 from voice.events import Event, NoSpeech, SpeechStarted
 from voice.loop import Hearing, Silence, hear
 from voice.ports import Microphone, Transcriber
 from voice.settings import Settings
+
+
+def source(file: str, rate: int = SAMPLE_RATE, channels: int = 1) -> Microphone:
+    """The microphone that a file's name stands for; `-` is raw samples on standard input, of this shape."""
+    return PcmMicrophone(rate=rate, channels=channels) if file == "-" else RecordingMicrophone(file)
+
+
+async def replay_all(
+    files: Mapping[str, Microphone], transcriber: Transcriber, settings: Settings, *, realtime: bool = False
+) -> AsyncGenerator[tuple[str, Event]]:
+    """Replay one after another; yield what happens, each with the name of its file.
+
+    All recordings are looked at before the first is heard: a bad one among them is refused with nothing done.
+    """
+    for microphone in files.values():
+        if not microphone.live:
+            async with microphone.open():
+                pass
+    for file, microphone in files.items():
+        async with aclosing(replay(microphone, transcriber, settings, realtime=realtime)) as events:
+            async for event in events:
+                yield file, event
 
 
 async def replay(
@@ -31,8 +56,8 @@ async def replay(
     hearing = Hearing(make_ear(settings.hearing), transcriber, transcript_after_s=delay_s)
     spoken = False
     pacer = Pacer() if realtime else None
-    async with microphone.open() as source:
-        frames = pacer.pace(source) if pacer and not microphone.live else source
+    async with microphone.open() as heard:
+        frames = pacer.pace(heard) if pacer and not microphone.live else heard
         afterwards = pacer.pace(Silence()) if pacer else Silence()
         events = hear(frames, hearing, afterwards=afterwards, end_turn_with_input=microphone.live)
         async with aclosing(events):

@@ -35,7 +35,7 @@ def run_app() -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except click.Abort:
+    except (click.Abort, KeyboardInterrupt):
         return 130
     except VoiceError as error:
         explain(error)

@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from voice.cli.running import model_options, run, settings_with
-
-if TYPE_CHECKING:
-    from questionnaire import LineTerminal
-    from voice.cli.conversation import Conversation
-    from voice.settings import Settings
-
-REPLIES = ("yes-please.wav", "second-one.wav", "sentence-commit.wav", "digits-4271.wav")
-"""What the recorded person answers to the agent's four questions, in ``audio_fixtures/``."""
-
-KEYS = ("1", "1")
-"""What they type when the agent asks on the screen."""
 
 
 @click.command()
@@ -40,109 +26,14 @@ def demo(
 
     By default recorded replies answer it in real time, and what it narrates is shown, rendered and skipped.
     """
+    from voice.assembly import find_weights
+    from voice.cli.rehearsal import play, recorded_replies
+
     settings = settings_with(model=model, language=language)
-    replies = None if mic else _recordings(fixtures)
+    replies = None if mic else recorded_replies(fixtures)
+    weights = find_weights(settings.transcription)
 
     async def main() -> None:
-        await _play(settings, replies, heard=speaker)
+        await play(settings, weights, replies, heard=speaker)
 
     run(main)
-
-
-def _recordings(folder: Path | None) -> list[Path]:
-    """The recorded replies; raises `VoiceError` where they are not."""
-    from voice.errors import RecordingError
-
-    folder = folder or Path(__file__).parents[2] / "audio_fixtures"
-    found = [folder / name for name in REPLIES]
-    missing = [path.name for path in found if not path.is_file()]
-    if missing:
-        raise RecordingError(
-            f"The recorded replies {', '.join(missing)} are not in {folder}.",
-            mend="voice demo --fixtures FOLDER with the project's audio_fixtures, or voice demo --mic",
-        )
-    return found
-
-
-async def _play(settings: Settings, replies: Sequence[Path] | None, *, heard: bool) -> None:
-    """Let the three acts follow each other: before Voice, with it, after it."""
-    import anyio
-
-    from questionnaire import AdjustableToolset, CombinedToolset, LinearPresenter, questionnaire_toolset
-    from voice.assembly import make_microphone, make_speaker, make_transcriber, open_parts
-    from voice.autonomous import AutonomousVoice
-    from voice.backends.recording import RecordingMicrophone
-    from voice.cli.conversation import Conversation
-    from voice.events import Event, NarrationEnded, ToolsChanged
-    from voice.hosts.demo import DemoAgent
-    from voice.scenes import CuedMicrophone
-    from voice.session import Session
-    from voice.tools import voice_toolset
-
-    screen = Conversation()
-    person = CuedMicrophone([RecordingMicrophone(path) for path in replies or ()])
-    microphone = person if replies else make_microphone(settings.hearing, screen.remark)
-    speaker = make_speaker(settings.speaking, heard=heard)
-    transcriber = make_transcriber(settings.transcription)
-
-    def emit(event: Event) -> None:
-        screen.show(event)
-        if isinstance(event, NarrationEnded):
-            person.cue()  # the recorded person answers when they have heard the question
-
-    with _keyboard(screen, rehearsed=bool(replies)) as keyboard:
-        asking = AdjustableToolset(questionnaire_toolset(LinearPresenter(keyboard) if keyboard else None))
-        agent = DemoAgent(emit)
-        session = Session(agent, emit)
-        voice = AutonomousVoice(
-            asking, session, lambda: open_parts(settings, transcriber, microphone, speaker), emit
-        )
-        tools = CombinedToolset(asking, voice_toolset(voice))
-        agent.tools = tools
-        asking.on_change(lambda _: emit(ToolsChanged(tuple(tool.name for tool in tools.tools()))))
-
-        screen.title(f"you are {'a recording' if replies else 'yourself'}, on {microphone.name}")
-        emit(ToolsChanged(tuple(tool.name for tool in tools.tools())))
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(session.run)
-            await agent.before_voice()
-            async with anyio.create_task_group() as while_on:
-                await while_on.start(voice.run)
-                await agent.with_voice()
-                voice.stop()
-            await agent.after_voice()
-            tasks.cancel_scope.cancel()
-
-
-class _RehearsedKeys:
-    """The keyboard of the recorded person: a line terminal that types what was rehearsed."""
-
-    width = 72
-
-    def __init__(self, screen: Conversation) -> None:
-        self._screen = screen
-        self._lines = iter(KEYS)
-
-    def write_line(self, line: str) -> None:
-        self._screen.plain(line)
-
-    async def read_line(self, prompt: str) -> str | None:
-        line = next(self._lines, None)
-        self._screen.plain(f"{prompt}{line or ''}")
-        return line
-
-
-@contextmanager
-def _keyboard(screen: Conversation, *, rehearsed: bool) -> Iterator[LineTerminal | None]:
-    """What the structured questions are answered with; None where there is no terminal to ask on."""
-    from questionnaire import NoInterface, controlling_terminal
-
-    if rehearsed:
-        yield _RehearsedKeys(screen)
-        return
-    with ExitStack() as stack:
-        try:
-            keyboard = stack.enter_context(controlling_terminal())
-        except NoInterface:
-            keyboard = None
-        yield keyboard

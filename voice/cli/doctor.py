@@ -17,12 +17,12 @@ def doctor(*, json_lines: bool) -> None:
 
     Without a speech engine or a speaker it runs in text: what would be spoken is shown.
     """
+    from voice.doctor import examine
+
     could_run = True
 
     async def main() -> None:
         nonlocal could_run
-        from voice.doctor import examine
-
         for finding in await examine():
             could_run = could_run and (finding.ok or not finding.needed)
             if json_lines:

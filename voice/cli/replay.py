@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from voice.cli.running import microphones_of, model_options, replayed, run, settings_with
+from voice.cli.running import model_options, run, settings_with
 
 if TYPE_CHECKING:
     from voice.events import Event
@@ -38,11 +38,19 @@ def replay(
     A FILE is a recording (WAV, FLAC, MP3, Ogg, …), or `-` for raw 16-bit little-endian samples on standard
     input.
     """
+    from voice.assembly import find_weights, make_transcriber
+    from voice.replay import replay_all, source
+
     settings = settings_with(model=model, language=language).changed("hearing", end_silence_s=end_silence)
+    weights = find_weights(settings.transcription)
 
     async def main() -> None:
-        microphones = microphones_of(files, rate, channels)
-        async with aclosing(replayed(microphones, settings, realtime=realtime)) as events:
+        sources = {file: source(file, rate, channels) for file in files}
+        async with (
+            make_transcriber(settings.transcription, weights) as transcriber,
+            aclosing(replay_all(sources, transcriber, settings, realtime=realtime)) as events,
+        ):
+            await transcriber.ready()
             async for file, event in events:
                 click.echo(_as_json_line(file, event) if json_lines else f"{file}  {_in_words(event)}")
 

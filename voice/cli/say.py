@@ -20,18 +20,17 @@ from voice.cli.running import run
 @click.option("--language", metavar="CODE", help="The language of the text: en, de, …")
 def say(*, text: str, out: Path | None, rate: float | None, voice: str | None, language: str | None) -> None:
     """Speak TEXT as narration would speak it; `-` reads it from standard input."""
+    from voice.assembly import make_engine, make_speaker
+    from voice.backends.wav import write_wav
+    from voice.errors import SpeechEngineError
+    from voice.events import NarrationEnding
     from voice.settings import load_settings
+    from voice.speaking.narrator import Narrator, rendered
 
     settings = load_settings().changed("speaking", rate=rate, voice=voice, language=language).speaking
     words = sys.stdin.read() if text == "-" else text
 
     async def main() -> None:
-        from voice.assembly import make_engine, make_speaker
-        from voice.backends.wav import write_wav
-        from voice.errors import SpeechEngineError
-        from voice.events import NarrationEnding
-        from voice.speaking.narrator import Narrator, rendered
-
         async with make_engine(settings) as engine:
             if out is not None:
                 write_wav(out, await rendered(words, engine))

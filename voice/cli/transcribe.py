@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 import click
 
-from voice.cli.running import microphones_of, model_options, replayed, run, settings_with
+from voice.cli.running import model_options, run, settings_with
 
 
 @click.command()
@@ -18,12 +18,20 @@ def transcribe(*, files: tuple[str, ...], model: str | None, language: str | Non
     With several files each line begins with its file's name and a tab. `-` is raw 16 kHz mono 16-bit samples
     on standard input. A file without speech gives no line, and a word about it on standard error.
     """
+    from voice.assembly import find_weights, make_transcriber
+    from voice.events import NoSpeech, Notice, UserMessage
+    from voice.replay import replay_all, source
+
     settings = settings_with(model=model, language=language)
+    weights = find_weights(settings.transcription)
 
     async def main() -> None:
-        from voice.events import NoSpeech, Notice, UserMessage
-
-        async with aclosing(replayed(microphones_of(files), settings)) as events:
+        sources = {file: source(file) for file in files}
+        async with (
+            make_transcriber(settings.transcription, weights) as transcriber,
+            aclosing(replay_all(sources, transcriber, settings)) as events,
+        ):
+            await transcriber.ready()
             async for file, event in events:
                 match event:
                     case UserMessage(text=text):

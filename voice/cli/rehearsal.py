@@ -1,0 +1,118 @@
+"""What ``voice demo`` plays: a scripted agent, and a person who is recorded or real."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import anyio
+
+from questionnaire import (
+    AdjustableToolset,
+    CombinedToolset,
+    LinearPresenter,
+    LineTerminal,
+    NoInterface,
+    controlling_terminal,
+    questionnaire_toolset,
+)
+from voice.assembly import make_microphone, make_speaker, make_transcriber, open_parts
+from voice.autonomous import AutonomousVoice
+from voice.backends.recording import RecordingMicrophone
+from voice.cli.conversation import Conversation
+from voice.errors import RecordingError
+from voice.events import Event, NarrationEnded, ToolsChanged
+from voice.hosts.demo import DemoAgent
+from voice.scenes import CuedMicrophone
+from voice.session import Session
+from voice.settings import Settings
+from voice.tools import voice_toolset
+
+REPLIES = ("yes-please.wav", "second-one.wav", "sentence-commit.wav", "digits-4271.wav")
+"""What the recorded person answers to the agent's four questions, in ``audio_fixtures/``."""
+
+KEYS = ("1", "1")
+"""What they type when the agent asks on the screen."""
+
+
+def recorded_replies(folder: Path | None) -> list[Path]:
+    """The recorded replies; raises `RecordingError` where they are not."""
+    folder = folder or Path(__file__).parents[2] / "audio_fixtures"
+    found = [folder / name for name in REPLIES]
+    missing = [path.name for path in found if not path.is_file()]
+    if missing:
+        raise RecordingError(
+            f"The recorded replies {', '.join(missing)} are not in {folder}.",
+            mend="voice demo --fixtures FOLDER with the project's audio_fixtures, or voice demo --mic",
+        )
+    return found
+
+
+async def play(settings: Settings, weights: Path, replies: Sequence[Path] | None, *, heard: bool) -> None:
+    """Let the three acts follow each other: before Voice, with it, after it."""
+    screen = Conversation()
+    person = CuedMicrophone([RecordingMicrophone(path) for path in replies or ()])
+    microphone = person if replies else make_microphone(settings.hearing, screen.remark)
+    speaker = make_speaker(settings.speaking, heard=heard)
+    transcriber = make_transcriber(settings.transcription, weights)
+
+    def emit(event: Event) -> None:
+        screen.show(event)
+        if isinstance(event, NarrationEnded):
+            person.cue()  # the recorded person answers when they have heard the question
+
+    with _keyboard(screen, rehearsed=bool(replies)) as keyboard:
+        asking = AdjustableToolset(questionnaire_toolset(LinearPresenter(keyboard) if keyboard else None))
+        agent = DemoAgent(emit)
+        session = Session(agent, emit)
+        voice = AutonomousVoice(
+            asking, session, lambda: open_parts(settings, transcriber, microphone, speaker), emit
+        )
+        tools = CombinedToolset(asking, voice_toolset(voice))
+        agent.tools = tools
+        asking.on_change(lambda _: emit(ToolsChanged(tuple(tool.name for tool in tools.tools()))))
+
+        screen.title(f"you are {'a recording' if replies else 'yourself'}, on {microphone.name}")
+        emit(ToolsChanged(tuple(tool.name for tool in tools.tools())))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(session.run)
+            await agent.before_voice()
+            async with anyio.create_task_group() as while_on:
+                await while_on.start(voice.run)
+                await agent.with_voice()
+                voice.stop()
+            await agent.after_voice()
+            tasks.cancel_scope.cancel()
+
+
+class _RehearsedKeys:
+    """The keyboard of the recorded person: a line terminal that types what was rehearsed."""
+
+    width = 72
+
+    def __init__(self, screen: Conversation) -> None:
+        self._screen = screen
+        self._lines = iter(KEYS)
+
+    def write_line(self, line: str) -> None:
+        self._screen.plain(line)
+
+    async def read_line(self, prompt: str) -> str | None:
+        line = next(self._lines, None)
+        self._screen.plain(f"{prompt}{line or ''}")
+        return line
+
+
+@contextmanager
+def _keyboard(screen: Conversation, *, rehearsed: bool) -> Iterator[LineTerminal | None]:
+    """What the structured questions are answered with; None where there is no terminal to ask on."""
+    if rehearsed:
+        yield _RehearsedKeys(screen)
+        return
+    with ExitStack() as stack:
+        try:
+            keyboard = stack.enter_context(controlling_terminal())
+        except NoInterface:
+            keyboard = None
+        yield keyboard
