@@ -34,7 +34,8 @@ async def examine() -> list[Finding]:
     findings = [Finding("Python", True, platform.python_version())]
     try:
         settings = load_settings()
-        findings.append(Finding("settings", True, str(settings_path())))
+        where = settings_path()
+        findings.append(Finding("settings", True, str(where) if where.exists() else f"defaults; no {where}"))
     except SettingsError as error:
         settings = Settings()
         findings.append(Finding("settings", False, error.sentence, error.mend))

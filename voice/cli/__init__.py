@@ -6,9 +6,9 @@ that uses it.
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
+
+from voice.cli.interrupts import end_at_once_on_ctrl_c
 
 
 def main() -> None:
@@ -17,12 +17,3 @@ def main() -> None:
     from voice.cli.app import run_app
 
     sys.exit(run_app())
-
-
-def end_at_once_on_ctrl_c() -> None:
-    """Let Ctrl-C end the program where it stands.
-
-    That is right while no event loop runs: there is nothing to clean up, and raised as an exception in the
-    middle of an import or of the interpreter's own end it would come out as something else.
-    """
-    signal.signal(signal.SIGINT, lambda *_: os._exit(130))

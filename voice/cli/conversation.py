@@ -67,6 +67,7 @@ class Conversation:
         """Print what somebody says, wrapped beside their name."""
         room = max(_LEAST_CELLS, self._console.width - _NAME_CELLS - 1)
         for part in Text.from_markup(markup).wrap(self._console, room):
+            part.rstrip()
             self._console.print(Text.assemble((f"{who:<{_NAME_CELLS}} ", "dim"), part), soft_wrap=True)
             who = ""
 

@@ -16,8 +16,14 @@ def devices(*, json_lines: bool) -> None:
     Any part of a name that fits only one of them names it in the settings and after --mic and --speaker.
     """
     from voice.backends.portaudio import list_devices
+    from voice.errors import DeviceError
 
     found = list_devices()
+    if not found:
+        raise DeviceError(
+            "There is no microphone and no speaker that PortAudio knows.",
+            mend="plug one in or start the sound server, and look again: voice devices",
+        )
     if json_lines:
         for device in found:
             click.echo(json.dumps(asdict(device), ensure_ascii=False))

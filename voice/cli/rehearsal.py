@@ -73,7 +73,7 @@ async def play(settings: Settings, weights: Path, replies: Sequence[Path] | None
         agent.tools = tools
         asking.on_change(lambda _: emit(ToolsChanged(tuple(tool.name for tool in tools.tools()))))
 
-        screen.title(f"you are {'a recording' if replies else 'yourself'}, on {microphone.name}")
+        screen.title(f"a scripted agent talks with {'a recorded person' if replies else 'you'}")
         emit(ToolsChanged(tuple(tool.name for tool in tools.tools())))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(session.run)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from voice.cli import end_at_once_on_ctrl_c
+from voice.cli.interrupts import end_at_once_on_ctrl_c
 from voice.errors import VoiceError
 
 if TYPE_CHECKING:

@@ -1,0 +1,64 @@
+"""The README stays true: its examples run, its commands exist, its map names what is there."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from voice.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language):
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", blocks("python"))
+def test_the_examples_run(example):
+    done = subprocess.run(
+        [sys.executable, "-c", example], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    assert done.stdout == "The second one.\n"
+
+
+def test_the_settings_shown_are_the_defaults():
+    (shown,) = blocks("toml")
+    written = tomllib.loads(shown)
+    assert Settings.model_validate(written) == Settings()
+    known = {(group, name) for group, values in Settings().model_dump().items() for name in values}
+    shown_names = set(re.findall(r"^#? ?([a-z_]+) =", shown, re.MULTILINE))
+    assert {name for _, name in known} == shown_names
+
+
+@pytest.mark.parametrize("command", sorted(set(re.findall(r"`((?:voice|questionnaire) [a-z]+)", README))))
+def test_the_commands_exist(command):
+    program, *arguments = command.split()
+    path = Path(sys.executable).parent / program
+    done = subprocess.run([path, *arguments, "--help"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_make_target_that_is_named_exists():
+    makefile = (ROOT / "Makefile").read_text()
+    for target in set(re.findall(r"\bmake ([a-z]+)\b", README)):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_the_map_names_every_file_and_nothing_that_is_not_there():
+    house = README[README.index("## The house") : README.index("Left may import right")]
+    for package in ("voice", "questionnaire"):
+        for path in (ROOT / package).iterdir():
+            name = path.name
+            if name.startswith("__") or name == "py.typed":
+                continue
+            shown = f"{name}/" if path.is_dir() else name
+            assert re.search(rf"(?<![\w/]){re.escape(shown)}", house), f"{package}/{name} is not in the map"
+    for name in re.findall(r"\b\w+\.py\b", house):
+        assert (ROOT / "voice" / name).exists() or (ROOT / "questionnaire" / name).exists(), name
