@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import anyio
-from composing import Composed, compose, long_reply, pairs_of
+from composing import Composed, by_speaker, compose, long_reply, longest_pause_s, mixed, pairs_of
 from corpus import Clip, CorpusError, corpus_folder, read_corpus
 from measuring import (
     Outcome,
@@ -28,7 +28,7 @@ from measuring import (
 from turns import TurnCounts, count
 from words import Score, right_words, score, words_of
 
-from voice.assembly import make_transcriber
+from voice.assembly import find_weights, make_transcriber
 from voice.backends.recording import read_recording
 from voice.errors import VoiceError
 from voice.ports import Transcriber
@@ -91,29 +91,33 @@ Groups = dict[str, list[Measured]]
 
 async def measure(
     clips: Sequence[Clip], pairs: int, replies: int, settings: Settings
-) -> tuple[Groups, Groups, list[Measured]]:
-    """Pairs with a pause inside, the same pairs as two replies, and long replies."""
+) -> tuple[Groups, Groups, Groups]:
+    """Hear pairs with a pause inside, the same pairs as two replies, and long replies."""
     spoken = [clip for clip in clips if clip.transcript and not clip.composed and len(clip.turns) == 1]
     sentences = [clip for clip in spoken if clip.kind == "sentence" and clip.duration_s <= SHORT_SENTENCE_S]
     short = [clip for clip in spoken if clip.kind == "short_reply"]
-    flowing = [clip for clip in spoken if clip.kind in {"sentence", "long"}]
+    fluent = [clip for clip in spoken if clip.kind in {"sentence", "long", "command"}]
+    flowing = [clip for clip in fluent if longest_pause_s(clip) <= REPLY_PAUSES_S[1]]
     chosen = {
         "two sentences": pairs_of(sentences, pairs, SEED),
         "two short replies": pairs_of(short, pairs, SEED),
     }
     paused: Groups = {}
     apart: Groups = {}
-    long: list[Measured] = []
-    async with make_transcriber(settings.transcription) as transcriber:
+    long: Groups = {}
+    async with make_transcriber(settings.transcription, find_weights(settings.transcription)) as transcriber:
         await transcriber.ready()
         measuring = Measuring(transcriber, settings)
         for name, those in chosen.items():
             for groups, pause_s in ((paused, PAUSE_S), (apart, APART_S)):
                 progress(f"{len(those)} times {name}, {pause_s:g} s apart")
                 groups[name] = [await measuring.measure(compose(pair, [pause_s])) for pair in those]
-        for number in range(replies):
-            progress(f"reply {number + 1} of {replies}, {REPLY_S:g} s long")
-            long.append(await measuring.measure(long_reply(flowing, REPLY_S, REPLY_PAUSES_S, SEED + number)))
+        for name, order in (("speaker after speaker", by_speaker), ("speakers mixed", mixed)):
+            long[name] = []
+            for seed in range(SEED, SEED + replies):
+                progress(f"{REPLY_S:g} s of {name}, {len(long[name]) + 1} of {replies}")
+                reply = long_reply(order(flowing, seed), REPLY_S, REPLY_PAUSES_S, seed)
+                long[name].append(await measuring.measure(reply))
     return paused, apart, long
 
 
@@ -146,7 +150,7 @@ def scores(one: Measured) -> tuple[Score, Score, Score]:
     return score(reference, one.loop.text), score(reference, one.whole.text), sum(each, Score(0, 0))
 
 
-def report(paused: Groups, apart: Groups, long: Sequence[Measured], settings: Settings) -> str:
+def report(paused: Groups, apart: Groups, long: Groups, settings: Settings) -> str:
     """The page of results, in Markdown."""
     lines = [
         "# Long replies",
@@ -231,14 +235,15 @@ def _apart(groups: Groups) -> list[str]:
     return table(["pairs", "turns", "cut", "merged", "missed", "invented"], rows)
 
 
-def _long(long: Sequence[Measured]) -> list[str]:
+def _long(groups: Groups) -> list[str]:
     rows = []
-    for number, one in enumerate(long, start=1):
+    named = [(f"{name} {n}", one) for name, those in groups.items() for n, one in enumerate(those, 1)]
+    for name, one in named:
         loop, whole, apart = scores(one)
         difference = 100 * (loop.rate - apart.rate)
         rows.append(
             [
-                str(number),
+                name,
                 f"{one.composed.duration_s:.0f}",
                 str(len(one.composed.clips)),
                 str(len(one.loop.texts)),
@@ -314,7 +319,7 @@ def main() -> int:
     if options.details:
         named = [(f"{name}, pause", one) for name, those in paused.items() for one in those]
         named += [(f"{name}, apart", one) for name, those in apart.items() for one in those]
-        named += [("long", one) for one in long]
+        named += [(name, one) for name, those in long.items() for one in those]
         options.details.write_text("".join(f"{details(*each)}\n" for each in named), encoding="utf-8")
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(report(paused, apart, long, settings), encoding="utf-8")

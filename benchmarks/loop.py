@@ -29,7 +29,7 @@ from measuring import (
 from turns import TurnCounts, count
 from words import Comparison, Score, compare, score
 
-from voice.assembly import make_transcriber
+from voice.assembly import find_weights, make_transcriber
 from voice.backends.recording import RecordingMicrophone, read_recording
 from voice.errors import VoiceError
 from voice.settings import Settings
@@ -60,7 +60,7 @@ class Measured:
 async def measure(clips: Sequence[Clip], settings: Settings) -> list[Measured]:
     """Hear all of them, each through the loop and right after it as a whole."""
     measured: list[Measured] = []
-    async with make_transcriber(settings.transcription) as transcriber:
+    async with make_transcriber(settings.transcription, find_weights(settings.transcription)) as transcriber:
         await transcriber.ready()
         for number, clip in enumerate(clips, start=1):
             progress(f"{number}/{len(clips)} {clip.kind}: {clip.id}")

@@ -17,9 +17,9 @@ from corpus import Span
 from turns import Ended
 from words import Comparison
 
+from voice.assembly import find_weights
 from voice.audio import SAMPLE_RATE, Frame, Framer, Samples
 from voice.backends.whisper import COMPUTE_TYPE
-from voice.backends.whisper_models import find_model
 from voice.events import Discarded, SpeechEnded, UserMessage
 from voice.ports import Microphone, PendingTranscript, Transcriber, Transcript
 from voice.replay import replay
@@ -135,7 +135,7 @@ def conditions(settings: Settings) -> list[str]:
     packages = ["viva-voce", "faster-whisper", "ctranslate2", "onnxruntime", "webrtcvad-wheels", "numpy"]
     versions = ", ".join(f"{package} {importlib.metadata.version(package)}" for package in packages)
     hearing, transcription = settings.hearing, settings.transcription
-    with (find_model(transcription.model) / "model.bin").open("rb") as weights:
+    with (find_weights(transcription) / "model.bin").open("rb") as weights:
         digest = hashlib.file_digest(weights, "sha256").hexdigest()
     machine = f"Python {platform.python_version()}, {platform.machine()}"
     whisper = (
