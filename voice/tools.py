@@ -37,7 +37,7 @@ _TEXTS = {
     NarrationEnding.COMPLETED: "Narration completed.",
     NarrationEnding.INTERRUPTED: "Narration interrupted: the user stopped it after {played:.1f} s.",
     NarrationEnding.SUPERSEDED: "Narration superseded after {played:.1f} s: something newer came.",
-    NarrationEnding.FAILED: "Narration failed: {notice} The text is on the user's screen; do not repeat it.",
+    NarrationEnding.FAILED: "Narration failed ({notice}). The user has it on screen; do not repeat it.",
 }
 
 

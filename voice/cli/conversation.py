@@ -21,6 +21,7 @@ class Conversation:
 
     def __init__(self) -> None:
         self._console = Console(highlight=False)
+        self._explained = ""
 
     def title(self, about: str) -> None:
         """Print what this is."""
@@ -39,8 +40,12 @@ class Conversation:
                 self.line("agent", f"[bold]♪[/] {escape(text)}")
             case events.NarrationEnded(ending=events.NarrationEnding.COMPLETED, played_s=played_s):
                 self.remark(f"{played_s:.1f} s of speech")
-            case events.NarrationEnded(ending=ending, notice=notice):
-                self.remark(f"narration {ending}. {notice}".rstrip())
+            case events.NarrationEnded(ending=events.NarrationEnding.FAILED, notice=notice):
+                # One explanation is enough: the session goes on in text.
+                self.remark(f"not spoken: {notice}" if notice != self._explained else "not spoken")
+                self._explained = notice
+            case events.NarrationEnded(ending=ending):
+                self.remark(f"narration {ending}")
             case events.UserMessage(text=text, source="voice", latency=latency):
                 self.line("you", f"[bold green]●[/] {escape(text)}")
                 if latency is not None:
@@ -63,17 +68,18 @@ class Conversation:
         """Print the set of tools that the agent has."""
         self.line("tools", f"[magenta]{escape(' · '.join(names) or 'none')}[/]")
 
-    def line(self, who: str, markup: str) -> None:
+    def line(self, who: str, markup: str, indent: int = 0) -> None:
         """Print what somebody says, wrapped beside their name."""
-        room = max(_LEAST_CELLS, self._console.width - _NAME_CELLS - 1)
+        room = max(_LEAST_CELLS, self._console.width - _NAME_CELLS - 1 - indent)
         for part in Text.from_markup(markup).wrap(self._console, room):
             part.rstrip()
-            self._console.print(Text.assemble((f"{who:<{_NAME_CELLS}} ", "dim"), part), soft_wrap=True)
+            name = f"{who:<{_NAME_CELLS}} {'':{indent}}"
+            self._console.print(Text.assemble((name, "dim"), part), soft_wrap=True)
             who = ""
 
     def remark(self, text: str, style: str = "dim") -> None:
         """Print a word about what was just shown."""
-        self.line("", f"[{style}]  {escape(text)}[/]")
+        self.line("", f"[{style}]{escape(text)}[/]", indent=2)
 
     def plain(self, line: str) -> None:
         """Print a line of a questionnaire as it is."""

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 @click.option("--json", "json_lines", is_flag=True, help="One JSON object a line, documented in the README.")
 @click.option("--realtime", is_flag=True, help="At the pace of speech; transcription takes what it takes.")
 @click.option("--end-silence", type=float, metavar="SECONDS", help="How much silence ends a turn.")
-@click.option("--rate", default=16_000, show_default=True, metavar="HZ", help="Of raw samples from `-`.")
-@click.option("--channels", default=1, show_default=True, metavar="N", help="Of raw samples from `-`.")
+@click.option("--rate", type=click.IntRange(1_000, 768_000), default=16_000, help="Hz, of samples from `-`.")
+@click.option("--channels", type=click.IntRange(1, 64), default=1, help="Of samples from `-`.")
 @model_options
 def replay(
     *,

@@ -117,7 +117,7 @@ class DemoAgent:
         return self._messages.popleft()
 
     async def _narrate(self, text: str) -> None:
-        await self._call("narrate", {"text": text})
+        await self.tools.call("narrate", {"text": text})
 
     async def _call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         result = await self.tools.call(name, arguments)

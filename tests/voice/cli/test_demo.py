@@ -73,6 +73,16 @@ def test_ctrl_c_ends_it_within_a_second_and_leaves_nothing_behind(moment, delay_
     assert termios.tcgetattr(terminal.child_fd)[:4] == modes[:4]
 
 
+def test_without_a_speech_engine_it_goes_on_in_text_and_says_why_once(voice, tmp_path):
+    (tmp_path / "pyttsx3.py").write_text("raise ImportError('not here')")
+    done = voice("demo", environment={"PYTHONPATH": str(tmp_path)})
+    assert done.returncode == 0, done.stderr
+    told = " ".join(done.stdout.split())
+    assert told.count("pip install pyttsx3") == 1
+    assert told.count("not spoken") == 5
+    assert "A web service, with PostgreSQL, on port 4271" in told
+
+
 def test_missing_recordings_are_a_sentence_with_what_mends_it(voice, tmp_path):
     done = voice("demo", "--fixtures", tmp_path)
     assert done.returncode == 2
