@@ -95,11 +95,13 @@ class AutonomousVoice:
         self._microphone_lost = False
         ending = VoiceState.FAILED
         try:
-            with self._tools.add(Withhold(TOOL_NAMES, refusal_while_on, name="autonomous voice")):
+            withheld = Withhold(TOOL_NAMES, refusal_while_on, name="autonomous voice")
+            with lone_errors(), self._tools.add(withheld) as lift:
                 self._enter(VoiceState.STARTING)
-                with lone_errors():
-                    async with self._open_parts() as parts:
-                        await self._be_active(parts, task_status)
+                async with self._open_parts() as parts:
+                    await self._be_active(parts, task_status)
+                    lift.lift()  # at once, however long it takes to deliver what was said
+                    await self._drain(parts.hearing)
             ending = VoiceState.INACTIVE
         except anyio.get_cancelled_exc_class():
             ending = VoiceState.INACTIVE
@@ -109,7 +111,7 @@ class AutonomousVoice:
             self._enter(ending)
 
     def stop(self) -> None:
-        """Switch it off: narration ends now, what was said is still delivered, then the tools are back."""
+        """Switch it off: narration ends and the tools are back at once; what was said is still delivered."""
         self._stop.set()
 
     async def narrate(self, text: str) -> NarrationEnded:
@@ -135,8 +137,6 @@ class AutonomousVoice:
             self._enter(VoiceState.DRAINING)
             parts.narrator.supersede()
             tasks.cancel_scope.cancel()
-        await self._drain(parts.hearing)
-        await self._session.settled()
 
     async def _listen(self, parts: Parts, *, task_status: TaskStatus[None]) -> None:
         """Hear the microphone until cancelled; when it is lost, say so once and look for it again."""
@@ -152,10 +152,10 @@ class AutonomousVoice:
             except DeviceError as error:
                 if not opened:
                     raise
-                self._take(parts.hearing.input_ended())
                 if not self._microphone_lost:
                     self._emit(Notice(f"{error.sentence} What was said is kept; looking for it again."))
                 self._microphone_lost = True
+                await self._drain(parts.hearing)
             await anyio.sleep(REOPEN_AFTER_S)
 
     async def _hear(self, frames: AsyncIterator[Frame], parts: Parts) -> None:
@@ -167,7 +167,7 @@ class AutonomousVoice:
             self._take(await (parts.hearing.push(frame) if listening else parts.hearing.skip()))
 
     async def _drain(self, hearing: Hearing) -> None:
-        """Let what was said become messages, with the microphone closed."""
+        """Let what was said become messages, without a microphone."""
         self._take(hearing.input_ended())
         while hearing.busy:
             await anyio.sleep(FRAME_S)

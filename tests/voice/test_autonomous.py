@@ -75,6 +75,7 @@ class Stage:
                 await voice.start(self.voice.run)
                 yield
                 self.voice.stop()
+            await self.session.settled()
             tasks.cancel_scope.cancel()
 
     def say(self, seconds=0.5, silence=2.5):
@@ -167,6 +168,48 @@ async def test_stopping_in_the_middle_of_a_reply_still_delivers_it():
         await stage.microphone.drained()
     assert stage.sent == ["Half a reply"]
     assert stage.listed() == ALL
+
+
+async def test_stopping_restores_the_tools_at_once_however_long_whisper_takes():
+    stage = Stage("Half a reply")
+    stage.transcriber.hold()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(stage.session.run)
+        await tasks.start(stage.voice.run)
+        stage.microphone.feed(0.5, spoken=True)
+        await stage.microphone.drained()
+        stage.voice.stop()
+        await anyio.wait_all_tasks_blocked()
+        assert stage.voice.state is VoiceState.DRAINING
+        assert stage.listed() == ALL
+        assert not stage.microphone.open_now
+        stage.transcriber.release()
+        while stage.voice.state is not VoiceState.INACTIVE:  # noqa: ASYNC110
+            await anyio.sleep(FRAME_S)
+        await stage.session.settled()
+        tasks.cancel_scope.cancel()
+    assert stage.sent == ["Half a reply"]
+
+
+async def test_a_host_that_takes_nothing_keeps_nothing_from_coming_back():
+    stage = Stage("Never mind.")
+    async with anyio.create_task_group() as tasks:  # no session runs: nothing is handed over
+        await tasks.start(stage.voice.run)
+        stage.say()
+        await stage.microphone.drained()
+        stage.voice.stop()
+    assert stage.listed() == ALL
+    assert stage.states()[-1] == "inactive"
+
+
+async def test_what_was_said_before_the_microphone_was_lost_arrives_while_it_is_away():
+    stage = Stage("Before.")
+    async with stage.on():
+        stage.microphone.feed(0.5, spoken=True)
+        stage.microphone.fail(DeviceLost("The microphone is gone."))
+        while not stage.sent:  # noqa: ASYNC110
+            await anyio.sleep(FRAME_S)
+        assert stage.microphone.opened == 1
 
 
 async def test_stopping_ends_a_narration_as_superseded():
