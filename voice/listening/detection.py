@@ -58,7 +58,7 @@ class TwoStageDetector:
     def __init__(self, gate: Gate, model: SpeechModel) -> None:
         self._gate = gate
         self._model = model
-        self._past: deque[Frame] = deque(maxlen=round(CATCH_UP_S / FRAME_S))
+        self._missed: deque[Frame] = deque(maxlen=round(CATCH_UP_S / FRAME_S))
         self._probability: float = 0.0
         self._open_frames: int = 0
         self.reset()
@@ -66,31 +66,36 @@ class TwoStageDetector:
     def judge(self, frame: Frame) -> Verdict:
         """The verdict on the next frame."""
         if self._gate(frame) or self._probability >= KEEPS_OPEN:
-            if not self._open_frames:
-                self._catch_up()
+            self._catch_up()
             self._open_frames = round(GATE_HOLD_S / FRAME_S)
         if self._open_frames:
             self._open_frames -= 1
             self._hear(frame)
         else:
-            self._past.append(frame)
+            self._missed.append(frame)
             self._probability = 0.0
         return Verdict(self._probability, level_dbfs(frame))
 
     def reset(self) -> None:
         """Forget the stream so far, and shut the gate."""
-        self._past.clear()
         self._open_frames = 0
         self._probability = 0.0
-        self._rest: Samples = np.zeros(0, np.int16)
-        self._model.reset()
+        self._forget()
 
     def _catch_up(self) -> None:
+        """Let the model hear what it has missed; where that is more than is kept, the stream begins anew."""
+        if not self._missed:
+            return
+        missed = np.concatenate(self._missed)
+        if len(self._missed) == self._missed.maxlen:
+            self._forget()
+        self._missed.clear()
+        self._hear(missed)
+
+    def _forget(self) -> None:
+        self._missed.clear()
+        self._rest: Samples = np.zeros(0, np.int16)
         self._model.reset()
-        self._rest = self._rest[:0]
-        if self._past:
-            self._hear(np.concatenate(self._past))
-            self._past.clear()
 
     def _hear(self, samples: Samples) -> None:
         samples = np.concatenate([self._rest, samples])

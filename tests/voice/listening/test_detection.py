@@ -67,6 +67,20 @@ def test_the_gate_shuts_a_while_after_the_last_speech():
     assert model.windows <= heard + 1
 
 
+def test_after_a_short_rest_the_model_goes_on_where_it_was_and_after_a_long_one_anew():
+    model = Model()
+    model.last = 0.1
+    detector = TwoStageDetector(Gate(), model)
+    fresh = model.resets
+    for value in [1] + [0] * 80 + [1]:
+        detector.judge(frame(value))
+    assert model.resets == fresh
+    assert model.windows == 82 * FRAME_SAMPLES // 512
+    for value in [0] * 200 + [1]:
+        detector.judge(frame(value))
+    assert model.resets == fresh + 1
+
+
 def test_speech_that_the_gate_misses_keeps_it_open():
     model = Model()
     detector = TwoStageDetector(Gate(), model)
