@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import anyio
-from composing import Composed, by_speaker, compose, long_reply, longest_pause_s, mixed, pairs_of
+from composing import Composed, by_speaker, compose, long_reply, longest_pause_s, mixed, pairs_of, usable
 from corpus import Clip, CorpusError, corpus_folder, read_corpus
 from measuring import (
     Outcome,
@@ -43,8 +43,11 @@ APART_S = 3.0
 """Between two replies: longer than that."""
 
 PAIRS = 20
-SHORT_SENTENCE_S = 6.0
+SHORT_SENTENCE_S = 8.0
 REPLIES = 3
+FLOWING = {"sentence", "long", "command", "digits", "short_reply"}
+"""The kinds of clips that a long reply is made of."""
+
 REPLY_S = 300.0
 REPLY_PAUSES_S = (0.3, 1.4)
 WITHIN_POINTS = 1.0
@@ -93,11 +96,16 @@ async def measure(
     clips: Sequence[Clip], pairs: int, replies: int, settings: Settings
 ) -> tuple[Groups, Groups, Groups]:
     """Hear pairs with a pause inside, the same pairs as two replies, and long replies."""
-    spoken = [clip for clip in clips if clip.transcript and not clip.composed and len(clip.turns) == 1]
+    spoken = [clip for clip in clips if usable(clip)]
     sentences = [clip for clip in spoken if clip.kind == "sentence" and clip.duration_s <= SHORT_SENTENCE_S]
     short = [clip for clip in spoken if clip.kind == "short_reply"]
-    fluent = [clip for clip in spoken if clip.kind in {"sentence", "long", "command"}]
-    flowing = [clip for clip in fluent if longest_pause_s(clip) <= REPLY_PAUSES_S[1]]
+    flowing = [
+        clip
+        for clip in spoken
+        if clip.kind in FLOWING
+        and longest_pause_s(clip) <= REPLY_PAUSES_S[1]
+        and len(words_of(clip.transcript or "")) > 1
+    ]
     chosen = {
         "two sentences": pairs_of(sentences, pairs, SEED),
         "two short replies": pairs_of(short, pairs, SEED),

@@ -6,7 +6,17 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from composing import by_speaker, compose, lasting, long_reply, longest_pause_s, mixed, pairs_of, quiet_of
+from composing import (
+    by_speaker,
+    compose,
+    lasting,
+    long_reply,
+    longest_pause_s,
+    mixed,
+    pairs_of,
+    quiet_of,
+    usable,
+)
 from corpus import Clip
 
 from voice.audio import SAMPLE_RATE
@@ -55,7 +65,7 @@ def test_the_pause_is_as_long_as_asked_for(recorded, tail_s):
 def test_the_pause_is_the_quiet_of_the_room(recorded):
     composed = compose([recorded("one"), recorded("two")], [1.4])
     pause = composed.samples[round(1.2 * SAMPLE_RATE) : round(2.2 * SAMPLE_RATE)]
-    assert 0 < np.abs(pause).max() <= NOISE
+    assert 0 < np.abs(pause).max() <= 4 * NOISE
     assert pause.std() > NOISE / 4
 
 
@@ -66,9 +76,16 @@ def test_quiet_is_found_outside_the_speech():
     assert quiet_of(samples, 0, 3 * SAMPLE_RATE).max() == 0
 
 
-def test_what_lasts_goes_to_and_fro():
-    assert lasting(np.array([1, 2, 3], np.int16), 8).tolist() == [1, 2, 3, 3, 2, 1, 1, 2]
-    assert not lasting(np.array([1], np.int16), 0).size
+def test_what_lasts_is_noise_of_the_same_colour():
+    draw = np.random.default_rng(1)
+    hum = np.sin(np.arange(3_200) * 2 * np.pi * 100 / SAMPLE_RATE) * 300 + draw.normal(0, 20, 3_200)
+    longer = lasting(hum.astype(np.int16), 3 * SAMPLE_RATE, draw)
+    assert len(longer) == 3 * SAMPLE_RATE
+    assert longer.std() == pytest.approx(hum.std(), rel=0.2)
+    power = np.abs(np.fft.rfft(longer.astype(float))) ** 2
+    near_100_hz = power[3 * 90 : 3 * 110].sum()
+    assert near_100_hz > 0.8 * power.sum()
+    assert not lasting(hum.astype(np.int16), 0, draw).size
 
 
 def test_pairs_are_of_one_speaker_and_no_clip_is_in_two(recorded):
@@ -93,9 +110,17 @@ def test_orders(recorded):
     alone = recorded("alone", speaker="d")
     assert sorted(clip.id for clip in mixed(clips, 1)) == sorted(clip.id for clip in clips)
     assert mixed(clips, 1) == mixed(clips, 1) != mixed(clips, 2)
-    speakers = [clip.speaker for clip in by_speaker([*clips, alone], 1)]
-    assert sorted(speakers) == sorted("aaaabbbbcccc")
-    assert sum(one != other for one, other in pairwise(speakers)) == 2
+    speakers = [clip.speaker for clip in by_speaker([alone, *clips], 1)]
+    assert sorted(speakers) == sorted("aaaabbbbccccd")
+    assert sum(one != other for one, other in pairwise(speakers)) == 3
+    assert speakers[-1] == "d"
+
+
+def test_clips_that_begin_with_speech_are_not_composed(recorded):
+    assert usable(recorded("one"))
+    assert not usable(recorded("cut off", lead_s=0.02))
+    assert not usable(replace(recorded("one"), transcript=None))
+    assert not usable(replace(recorded("one"), turns=((0.3, 0.4), (0.6, 0.8))))
 
 
 def test_the_longest_pause_inside_a_clip(recorded):
