@@ -1,11 +1,12 @@
 """Ask a person, on behalf of a model or a program, and get an answer that cannot be mistaken.
 
 A model calls a tool (`questionnaire_toolset`), a contract turns its arguments into a `Questionnaire`, a
-`Presenter` shows that to a person and returns an `Outcome`, and the contract tells the model how it ended.
+`Presenter` conducts an `Interview` with a person to its `Outcome`, and the contract tells the model how it
+ended.
 Tool sets meet a host through two doors, `tools()` and `call()`, and restrictions narrow both.
 """
 
-from questionnaire.answers import Choice, Unclear, read_reply, read_words
+from questionnaire.answers import Choice, Skipped, Unclear, read_picks, read_reply, read_words
 from questionnaire.asking import TOOL_NAMES, questionnaire_toolset, read_questionnaire
 from questionnaire.contracts import CONTRACTS, Contract
 from questionnaire.display import printable
@@ -14,13 +15,28 @@ from questionnaire.errors import (
     InvalidQuestionnaire,
     MalformedAnswers,
     NoInterface,
+    NotShown,
     QuestionnaireError,
     TerminalLost,
 )
-from questionnaire.model import Answer, CustomRow, Option, Outcome, Question, Questionnaire, Status
+from questionnaire.model import (
+    Answer,
+    CustomRow,
+    Input,
+    Kind,
+    Option,
+    Outcome,
+    Provenance,
+    Question,
+    Questionnaire,
+    Response,
+    State,
+    Status,
+)
 from questionnaire.presenters.base import Presenter
 from questionnaire.presenters.linear import LinearPresenter
 from questionnaire.presenters.lines import FileLines, LineTerminal, controlling_terminal
+from questionnaire.progress import Interview, Step
 from questionnaire.restrictions import AdjustableToolset, Lift, RestrictedToolset, Restriction, Withhold
 from questionnaire.toolset import CombinedToolset, FunctionToolset, Tool, ToolResult, Toolset
 
@@ -36,21 +52,30 @@ __all__ = [
     "DuplicateTool",
     "FileLines",
     "FunctionToolset",
+    "Input",
+    "Interview",
     "InvalidQuestionnaire",
+    "Kind",
     "Lift",
     "LineTerminal",
     "LinearPresenter",
     "MalformedAnswers",
     "NoInterface",
+    "NotShown",
     "Option",
     "Outcome",
     "Presenter",
+    "Provenance",
     "Question",
     "Questionnaire",
     "QuestionnaireError",
+    "Response",
     "RestrictedToolset",
     "Restriction",
+    "Skipped",
+    "State",
     "Status",
+    "Step",
     "TerminalLost",
     "Tool",
     "ToolResult",
@@ -60,6 +85,7 @@ __all__ = [
     "controlling_terminal",
     "printable",
     "questionnaire_toolset",
+    "read_picks",
     "read_questionnaire",
     "read_reply",
     "read_words",

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from questionnaire.display import look, shortened
-from questionnaire.errors import MalformedAnswers
-from questionnaire.model import Answer, Outcome, Question, Questionnaire, Status
+from questionnaire.errors import MalformedAnswers, NotShown
+from questionnaire.model import Answer, Kind, Outcome, Question, Questionnaire, Response, Status
 
 # Four digits are more rows than any list has; more than that is somebody's own number.
 _NUMBER = re.compile(r"(\d{1,4})([.)]?)")
@@ -28,6 +28,16 @@ class Choice:
     custom: str | None = None
     opens_custom: bool = False
 
+    @property
+    def answer(self) -> Answer:
+        """The choice as an answer, once nothing has to be asked for."""
+        return Answer(self.selected, self.custom)
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """An optional question was left blank, which is a choice of its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
@@ -36,21 +46,27 @@ class Unclear:
     reason: str
 
 
+Verdict = Choice | Skipped | Unclear
+
+
 def row_labels(question: Question) -> tuple[str, ...]:
     """Return the labels of all rows as they are numbered from 1: the options, then the custom row."""
     custom = (question.custom.label,) if question.custom else ()
     return tuple(option.label for option in question.options) + custom
 
 
-def read_reply(question: Question, reply: str) -> Choice | Unclear:
+def read_reply(question: Question, reply: str) -> Verdict:
     """Read a typed reply to `question`.
 
     A row is named by its number (`2`, `2.`, `2)`) or its label, case and spacing aside. A multi-select
     question takes several, separated by commas. Anything else is the user's own words where there is a
-    custom row; beside rows named in a multi-select reply, the words left over are.
+    custom row; beside rows named in a multi-select reply, the words left over are. A question for text
+    takes the reply as it is. A blank reply skips an optional question.
     """
     if not look(reply):
-        return Unclear("Nothing was typed.")
+        return _nothing(question)
+    if question.kind is Kind.TEXT:
+        return Choice(custom=reply)
     whole = _row(question, reply)
     if isinstance(whole, Unclear):
         return whole
@@ -75,11 +91,37 @@ def read_reply(question: Question, reply: str) -> Choice | Unclear:
     return own if isinstance(own, Unclear) else Choice(choice.selected, own.custom)
 
 
+def read_picks(question: Question, selected: Iterable[int], words: str | None = None) -> Verdict:
+    """Read what stands on the rows of `question`: the options taken, and what is typed on the custom row.
+
+    In a multi-select question words stand beside the options; elsewhere they replace the option, so that
+    a typed sentence is never lost to a row that happened to be marked. `words` is None where the custom
+    row was not used; blank ones count only where nothing else was taken and the contract has a meaning
+    for them.
+    """
+    options = tuple(sorted(set(selected)))
+    if words is not None and look(words):
+        if not question.takes_words:
+            return _own_words(question, words)
+        return Choice(options if question.multi_select else (), words)
+    if options:
+        if len(options) > 1 and not question.multi_select:
+            return Unclear("This question takes one choice only.")
+        return Choice(options)
+    if words is not None and question.custom and question.custom.blank_allowed:
+        return Choice(custom=words)
+    return _nothing(question)
+
+
 def read_words(question: Question, words: str) -> str | Unclear:
     """Read the words typed on the custom row of `question`: any text, blank only where that is allowed."""
     if look(words) or (question.custom and question.custom.blank_allowed):
         return words
     return Unclear("Nothing was typed.")
+
+
+def _nothing(question: Question) -> Skipped | Unclear:
+    return Unclear("Nothing was typed.") if question.required else Skipped()
 
 
 def _own_words(question: Question, words: str) -> Choice | Unclear:
@@ -137,27 +179,42 @@ def _row(question: Question, text: str) -> int | Unclear | None:
 
 
 def check_outcome(questionnaire: Questionnaire, outcome: Outcome) -> None:
-    """Hold a presenter's outcome against its questions.
+    """Hold an outcome against its questions, and against the receipts that they were shown.
 
-    Raises `MalformedAnswers` where an answer points at nothing, answers a question twice, holds nothing,
-    or holds more than its question takes; and where the outcome is answered but a question is not.
+    Raises `NotShown` where an answer came for a question that nobody saw, and `MalformedAnswers` where an
+    answer points at nothing, holds nothing, or holds more than its question takes; where a required
+    question was skipped; and where the outcome is answered but a question is not.
     """
-    seen: set[int] = set()
-    for answer in outcome.answers:
-        if not 0 <= answer.question_index < len(questionnaire.questions):
-            raise MalformedAnswers(f"there is no question with index {answer.question_index}")
-        if answer.question_index in seen:
-            raise MalformedAnswers(f"question {answer.question_index + 1} was answered twice")
-        seen.add(answer.question_index)
-        fault = _fault(questionnaire.questions[answer.question_index], answer)
-        if fault:
-            raise MalformedAnswers(f"the answer to question {answer.question_index + 1} {fault}")
-    if outcome.status is Status.ANSWERED and len(seen) < len(questionnaire.questions):
-        raise MalformedAnswers("not every question was answered")
+    responses = outcome.responses
+    if outcome.status is Status.ANSWERED and not any(_seen(response) for response in responses):
+        raise NotShown("the questions came back as answered, but were never shown to anybody")
+    if len(responses) not in (0, len(questionnaire.questions)):
+        raise MalformedAnswers(f"{len(responses)} responses came to {len(questionnaire.questions)} questions")
+    for number, (question, response) in enumerate(zip(questionnaire.questions, responses, strict=False), 1):
+        if not response.settled:
+            if outcome.status is Status.ANSWERED:
+                raise MalformedAnswers(f"question {number} was not answered")
+            continue
+        if not _seen(response):
+            raise NotShown(f"question {number} came back as answered, but was never shown to anybody")
+        if fault := _fault(question, response):
+            raise MalformedAnswers(f"the answer to question {number} {fault}")
 
 
-def _fault(question: Question, answer: Answer) -> str:
-    """Return what is wrong with `answer`, as the rest of a sentence; empty where nothing is."""
+def _seen(response: Response) -> bool:
+    return response.shown_at is not None
+
+
+def _fault(question: Question, response: Response) -> str:
+    if response.by is None:
+        return "does not say where it came from"
+    if response.answer is not None:
+        return misfit(question, response.answer)
+    return "is a skip, which the question does not take" if question.required else ""
+
+
+def misfit(question: Question, answer: Answer) -> str:
+    """Return why `answer` does not fit, as the rest of a sentence on it; empty where it does."""
     if list(answer.selected) != sorted(set(answer.selected)):
         return "names its options out of order or twice"
     if any(not 0 <= option < len(question.options) for option in answer.selected):
@@ -165,7 +222,7 @@ def _fault(question: Question, answer: Answer) -> str:
     if answer.custom is None:
         if not answer.selected:
             return "holds nothing"
-    elif question.custom is None:
+    elif not question.takes_words:
         return "is in the user's own words, which the question does not take"
     elif isinstance(read_words(question, answer.custom), Unclear):
         return "is blank"

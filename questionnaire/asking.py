@@ -1,26 +1,31 @@
 """The questionnaire tools: what makes a call of the model's into a question to a person."""
 
 from collections.abc import Mapping
-from typing import Any
+from contextlib import suppress
+from typing import Any, Literal
 
 import anyio
 
 from questionnaire.answers import check_outcome
 from questionnaire.contracts import CONTRACTS, Contract
-from questionnaire.errors import InvalidQuestionnaire, MalformedAnswers, NoInterface
+from questionnaire.errors import InvalidQuestionnaire, MalformedAnswers, NoInterface, NotShown
 from questionnaire.model import Outcome, Questionnaire, Status
 from questionnaire.presenters.base import Presenter
+from questionnaire.progress import Interview
 from questionnaire.tool import ToolResult
 from questionnaire.toolset import FunctionToolset, Handler, Toolset
 
-_BY_TOOL_NAME = {contract.tool.name: contract for contract in CONTRACTS.values()}
+ASK, SELECT = "ask_user_question", "user_select"
 
-TOOL_NAMES = tuple(_BY_TOOL_NAME)
+TOOL_NAMES = (ASK, SELECT)
 """The names of the tools that ask a person."""
 
+Meaning = Literal["choices", "form"]
+"""The contracts that the name `ask_user_question` can stand for."""
 
-def questionnaire_toolset(presenter: Presenter | None) -> Toolset:
-    """Return the tools that ask: `ask_user_question` and `user_select`.
+
+def questionnaire_toolset(presenter: Presenter | None, *, contract: Meaning = "choices") -> Toolset:
+    """Return the tools that ask: `ask_user_question`, in the sense of `contract`, and `user_select`.
 
     Questionnaires run one at a time; a second call waits for the first. Without a presenter, and where
     the presenter finds nobody to ask, a call is an error that repeats the question, never an answer.
@@ -34,15 +39,53 @@ def questionnaire_toolset(presenter: Presenter | None) -> Toolset:
 
         return call
 
-    return FunctionToolset(*((contract.tool, handler(contract)) for contract in _BY_TOOL_NAME.values()))
+    contracts = (CONTRACTS[contract], CONTRACTS["user_select"])
+    return FunctionToolset(*((contract.tool, handler(contract)) for contract in contracts))
 
 
-def read_questionnaire(tool_name: str, arguments: Mapping[str, Any]) -> Questionnaire:
+def read_questionnaire(
+    tool_name: str, arguments: Mapping[str, Any], contract: Meaning | None = None
+) -> Questionnaire:
     """Return what a call of `tool_name` (one of `TOOL_NAMES`) asks, without asking it.
 
-    Raises `InvalidQuestionnaire` where the arguments cannot be shown.
+    Without `contract`, a call of `ask_user_question` is read under the first meaning that fits it. Raises
+    `InvalidQuestionnaire` where the arguments cannot be shown.
     """
-    return _BY_TOOL_NAME[tool_name].read(arguments)
+    first, *others = (
+        CONTRACTS[name]
+        for name in ([contract] if contract and tool_name == ASK else CONTRACTS)
+        if CONTRACTS[name].tool.name == tool_name
+    )
+    try:
+        return first.read(arguments)
+    except InvalidQuestionnaire:
+        for other in others:
+            with suppress(InvalidQuestionnaire):
+                return other.read(arguments)
+        raise
+
+
+def result_of(contract: Contract, questionnaire: Questionnaire, outcome: Outcome) -> ToolResult:
+    """Return what the model gets of an outcome; one that cannot be true is an error, never an answer."""
+    try:
+        check_outcome(questionnaire, outcome)
+    except (MalformedAnswers, NotShown) as error:
+        return contract.failure(error, questionnaire)
+    return contract.result(questionnaire, outcome)
+
+
+async def conduct(presenter: Presenter | None, interview: Interview) -> Outcome:
+    """Have `presenter` conduct `interview` to its end, and return that."""
+    if presenter is None:
+        return Outcome(Status.NEVER_SHOWN)
+    try:
+        await presenter.present(interview)
+    except NoInterface as error:
+        return Outcome(Status.NEVER_SHOWN, reason=str(error))
+    if interview.outcome is None:
+        interview.end(Status.CANCELLED, "the presenter closed it")
+    assert interview.outcome is not None
+    return interview.outcome
 
 
 async def _ask(
@@ -53,19 +96,6 @@ async def _ask(
         questionnaire = contract.read(arguments)
     except InvalidQuestionnaire as error:
         return contract.failure(error, None)
-    try:
-        async with turn:
-            outcome = await _present(presenter, questionnaire)
-        check_outcome(questionnaire, outcome)
-    except MalformedAnswers as error:
-        return contract.failure(error, questionnaire)
-    return contract.result(questionnaire, outcome)
-
-
-async def _present(presenter: Presenter | None, questionnaire: Questionnaire) -> Outcome:
-    if presenter is None:
-        return Outcome(Status.NEVER_SHOWN)
-    try:
-        return await presenter.present(questionnaire)
-    except NoInterface as error:
-        return Outcome(Status.NEVER_SHOWN, reason=str(error))
+    async with turn:
+        outcome = await conduct(presenter, Interview(questionnaire))
+    return result_of(contract, questionnaire, outcome)

@@ -10,7 +10,8 @@ import click
 
 from questionnaire.contracts import CONTRACTS
 from questionnaire.errors import InvalidQuestionnaire, NoInterface
-from questionnaire.model import Outcome, Status
+from questionnaire.model import Status
+from questionnaire.progress import Interview
 from questionnaire.tool import ToolResult
 
 EXIT_ANSWERED, EXIT_NOT_ANSWERED, EXIT_UNUSABLE, EXIT_NO_TERMINAL, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
@@ -42,30 +43,32 @@ def ask(file: str, contract_name: str) -> None:
 
     Exit codes: 0 answered, 1 declined or cancelled, 2 unusable input, 3 no terminal, 130 interrupted.
     """
+    import time
+
     import anyio
 
-    from questionnaire.asking import questionnaire_toolset
+    from questionnaire.asking import conduct, result_of
     from questionnaire.presenters.linear import LinearPresenter
     from questionnaire.presenters.lines import controlling_terminal
 
     contract = CONTRACTS[contract_name]
     try:
-        arguments = _arguments(file)
-        questionnaire = contract.read(arguments)
+        questionnaire = contract.read(_arguments(file))
     except InvalidQuestionnaire as error:
         _finish(contract.failure(error, None), EXIT_UNUSABLE)
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
+    interview = Interview(questionnaire)
     try:
         with controlling_terminal() as terminal:
-            presenter = LinearPresenter(terminal)
-            try:
-                result = anyio.run(questionnaire_toolset(presenter).call, contract.tool.name, arguments)
-            except KeyboardInterrupt:
-                outcome = Outcome(Status.CANCELLED, presenter.answers, reason="interrupted with Ctrl-C")
-                _finish(contract.result(questionnaire, outcome), EXIT_INTERRUPTED)
+            outcome = anyio.run(conduct, LinearPresenter(terminal, time.time), interview)
     except NoInterface as error:
         _finish(contract.failure(error, questionnaire), EXIT_NO_TERMINAL)
+    except KeyboardInterrupt:
+        interview.end(Status.CANCELLED, "interrupted with Ctrl-C")
+        assert interview.outcome is not None
+        _finish(result_of(contract, questionnaire, interview.outcome), EXIT_INTERRUPTED)
+    result = result_of(contract, questionnaire, outcome)
     _finish(result, EXIT_NOT_ANSWERED if result.details["cancelled"] else EXIT_ANSWERED)
 
 

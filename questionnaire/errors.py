@@ -5,6 +5,7 @@
     ├── NoInterface            there is nobody to ask here, and nothing was shown
     ├── TerminalLost           the terminal went away while a question stood on it
     ├── MalformedAnswers       a presenter gave answers that do not fit its questions
+    ├── NotShown               an answer came for a question that nobody saw
     └── DuplicateTool          two tools of one tool set share a name
 
 A caller that only wants to know that asking failed catches `QuestionnaireError`.
@@ -56,6 +57,12 @@ class MalformedAnswers(QuestionnaireError):
     """A presenter returned answers that do not fit the questions it was given."""
 
     code = "malformed_answers"
+
+
+class NotShown(QuestionnaireError):
+    """An answer came for a question that was never before anybody's eyes, so nobody gave it."""
+
+    code = "not_shown"
 
 
 class DuplicateTool(QuestionnaireError):

@@ -8,11 +8,15 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
-from questionnaire.answers import Unclear, read_reply
-from questionnaire.model import Answer, Outcome, Questionnaire, Status
+from questionnaire.answers import Choice, Unclear, read_reply
+from questionnaire.model import Input, Outcome, Provenance, Questionnaire, Status
+from questionnaire.progress import Act, Give, Interview, Shown, Skip, Submit
 from questionnaire.toolset import Toolset
 
-__all__ = ["ScriptedLines", "ScriptedPresenter", "answered", "check_toolset"]
+__all__ = ["BY", "ScriptedLines", "ScriptedPresenter", "answered", "check_toolset", "outcome_of"]
+
+BY = Provenance("scripted", Input.KEY, at=0.0)
+"""Where the answers of a scripted user come from."""
 
 _Line = TypeVar("_Line")
 
@@ -41,24 +45,25 @@ class _Script(Generic[_Line]):
             self.finish()
 
 
-class ScriptedPresenter(_Script[Outcome | Sequence[str]]):
-    """A presenter that gives the outcomes it was given, in order.
+class ScriptedPresenter(_Script[str | Status | Sequence[str | Act]]):
+    """A presenter whose user does what was written, one line a questionnaire.
 
-    An outcome may be written as the reply that a person would type, or as the replies, one a question.
+    A line is the reply that a person would type, or what they do one after the other, replies and acts;
+    the review at the end is then sent. Or it is a status, with which somebody else ends the questionnaire.
     `asked` holds the questionnaires that were presented.
     """
 
-    def __init__(self, *outcomes: Outcome | Sequence[str]) -> None:
-        super().__init__(outcomes)
+    def __init__(self, *lines: str | Status | Sequence[str | Act]) -> None:
+        super().__init__(lines)
         self.asked: list[Questionnaire] = []
 
-    async def present(self, questionnaire: Questionnaire) -> Outcome:
-        """Return the next outcome."""
-        self.asked.append(questionnaire)
-        outcome = self._next(questionnaire.questions[0].text)
-        if isinstance(outcome, Outcome):
-            return outcome
-        return answered(questionnaire, *([outcome] if isinstance(outcome, str) else outcome))
+    async def present(self, interview: Interview) -> None:
+        """Do what the next line says."""
+        self.asked.append(interview.questionnaire)
+        line = self._next(interview.questionnaire.questions[0].text)
+        _play(interview, [] if isinstance(line, Status) else [line] if isinstance(line, str) else line)
+        if isinstance(line, Status):
+            interview.end(line)
 
 
 class ScriptedLines(_Script[str | None]):
@@ -83,14 +88,47 @@ class ScriptedLines(_Script[str | None]):
         return reply
 
 
-def answered(questionnaire: Questionnaire, *replies: str) -> Outcome:
-    """Return the outcome of typing `replies`, one a question, as `questionnaire.answers` judges them."""
-    answers = []
-    for index, (question, reply) in enumerate(zip(questionnaire.questions, replies, strict=True)):
-        choice = read_reply(question, reply)
-        assert not isinstance(choice, Unclear), f"{reply!r} to {question.text!r}: {choice.reason}"
-        answers.append(Answer(index, choice.selected, choice.custom))
-    return Outcome(Status.ANSWERED, tuple(answers))
+def answered(questionnaire: Questionnaire, *doings: str | Act) -> Outcome:
+    """Return the outcome of typing replies, one a question, as `questionnaire.answers` judges them.
+
+    Acts may stand among the replies; the review at the end is sent.
+    """
+    outcome = outcome_of(questionnaire, *doings)
+    assert outcome.status is Status.ANSWERED, f"{doings} do not answer it: {outcome}"
+    return outcome
+
+
+def outcome_of(
+    questionnaire: Questionnaire, *doings: str | Act, end: Status = Status.CANCELLED, reason: str = ""
+) -> Outcome:
+    """Return how `questionnaire` ends when a user does this and no more, and `end` comes from outside."""
+    interview = Interview(questionnaire)
+    _play(interview, doings)
+    interview.end(end, reason)
+    assert interview.outcome is not None
+    return interview.outcome
+
+
+def _play(interview: Interview, doings: Sequence[str | Act]) -> None:
+    """Show each question as it comes up, and do what is written; a review that is reached is sent."""
+    for doing in doings:
+        assert interview.outcome is None, f"it had ended before {doing!r}"
+        interview.send(Shown(BY.at, interview.step.index))
+        interview.send(_act(interview, doing) if isinstance(doing, str) else doing)
+        assert not interview.step.notice, f"{doing!r}: {interview.step.notice}"
+    if interview.outcome is None:
+        interview.send(Shown(BY.at, interview.step.index))
+        if doings and interview.step.index is None and isinstance(doings[-1], str | Give):
+            interview.send(Submit())
+
+
+def _act(interview: Interview, reply: str) -> Act:
+    index = interview.step.index
+    assert index is not None, f"{reply!r} was typed on the review"
+    question = interview.questionnaire.questions[index]
+    verdict = read_reply(question, reply)
+    assert not isinstance(verdict, Unclear), f"{reply!r} to {question.text!r}: {verdict.reason}"
+    return Give(verdict.answer, BY) if isinstance(verdict, Choice) else Skip(BY)
 
 
 async def check_toolset(make: Callable[[], Toolset]) -> None:

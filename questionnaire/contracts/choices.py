@@ -7,10 +7,12 @@ its results can read these.
 from collections.abc import Mapping
 from typing import Any
 
-from questionnaire.contracts.base import GUIDANCE, Contract, Reader, failed
-from questionnaire.display import escaped, look, one_line, quoted, shortened
+from questionnaire.contracts.base import GUIDANCE, Contract, failed, needs_review, repaired
+from questionnaire.contracts.repair import OPTION_KEYS, Reading, question_entries
+from questionnaire.contracts.telling import left_open, notes, pairs, states, taken, unsent
+from questionnaire.display import escaped, one_line, quoted
 from questionnaire.errors import NoInterface, QuestionnaireError
-from questionnaire.model import Answer, CustomRow, Outcome, Question, Questionnaire, Status
+from questionnaire.model import Answer, CustomRow, Outcome, Question, Questionnaire, Response, Status
 from questionnaire.tool import Tool, ToolResult
 
 MAX_QUESTIONS = 4
@@ -18,7 +20,6 @@ MIN_OPTIONS, MAX_OPTIONS = 2, 4
 HEADER_CELLS, LABEL_CELLS = 16, 60
 
 CUSTOM_ROW = CustomRow("Type something.")
-RESERVED_LABELS = ("Other", CUSTOM_ROW.label, "Next")
 
 TOOL = Tool(
     name="ask_user_question",
@@ -83,10 +84,18 @@ TOOL = Tool(
     },
 )
 
-_READER = Reader(
+_EXAMPLE = (
     '{"questions": [{"question": "Which database?", "header": "Database", "options": ['
     '{"label": "PostgreSQL", "description": "A server."}, {"label": "SQLite", "description": "A file."}]}]}'
 )
+_CALL_KEYS = {"questions": ("items", "prompts")}
+_QUESTION_KEYS = {
+    "question": ("text", "prompt", "message", "query"),
+    "header": ("heading", "title", "tag"),
+    "options": ("choices", "answers"),
+    "multiSelect": ("multiple", "allowMultiple", "multi"),
+}
+_OPTION_KEYS = {**OPTION_KEYS, "label": (*OPTION_KEYS["label"], "value"), "preview": ("markdown", "example")}
 
 _ENDINGS = {
     Status.DECLINED: "User declined to answer questions",
@@ -99,39 +108,41 @@ _ENDINGS = {
 def read(arguments: Mapping[str, Any]) -> Questionnaire:
     """Turn the arguments of a call into a questionnaire.
 
-    Counts out of range, look-alikes and reserved labels raise `InvalidQuestionnaire`. Texts longer than
+    Counts out of range, look-alikes and the label "Next" raise `InvalidQuestionnaire`. Texts longer than
     the schema says are kept whole, since only the screen has to shorten them, and an absent header,
     description, preview or multiSelect is the empty one.
     """
-    entries = _READER.items(arguments.get("questions"), "questions", "no_questions")
-    if len(entries) > MAX_QUESTIONS:
-        came, expected = f"{len(entries)} came", f"at most {MAX_QUESTIONS} can be asked at once"
-        raise _READER.refusal("too_many_questions", "questions", came, expected)
-    questions: list[Question] = []
-    for number, entry in enumerate(entries, 1):
-        question = _read_question(entry, f"question {number}")
-        for earlier_number, earlier in enumerate(questions, 1):
-            if look(earlier.text) == look(question.text):
-                came = f"{quoted(shortened(question.text, 60))} came, as in question {earlier_number}"
-                expected = "each question must be another one"
-                raise _READER.refusal("duplicate_question", f"question {number}", came, expected)
-        questions.append(question)
-    return Questionnaire(tuple(questions))
+    reading = Reading(_EXAMPLE)
+    entries = question_entries(reading, arguments, _CALL_KEYS, _QUESTION_KEYS, MAX_QUESTIONS)
+    questions = tuple(
+        _read_question(reading, fields, f"question {number}") for number, fields in enumerate(entries, 1)
+    )
+    return Questionnaire(questions, needs_review(questions), tuple(reading.repairs))
 
 
-def _read_question(entry: object, where: str) -> Question:
-    fields = _READER.fields(entry, where)
-    text = _READER.visible_text(fields, "question", where)
-    options = _READER.options(fields, where, reserved=RESERVED_LABELS)
-    if not MIN_OPTIONS <= len(options) <= MAX_OPTIONS:
-        code = "too_few_options" if len(options) < MIN_OPTIONS else "too_many_options"
-        expected = f"{MIN_OPTIONS} to {MAX_OPTIONS} are expected"
-        raise _READER.refusal(code, f"{where}, options", f"{len(options)} came", expected)
+def _read_question(reading: Reading, fields: Mapping[str, Any], where: str) -> Question:
+    text = reading.visible_text(fields, "question", where, spells_breaks=True)
+    header = reading.text(fields, "header", where)
+    reading.tolerate(header, HEADER_CELLS, f"{where}, header")
+    place = f"{where}, options"
+    entries = reading.items(fields.get("options"), place, "empty_options")
+    reading.counted(entries, place, MIN_OPTIONS, MAX_OPTIONS)
+    options = reading.options(
+        entries,
+        where,
+        _OPTION_KEYS,
+        custom_row=CUSTOM_ROW.label,
+        reserved=["Next"],
+        longest=LABEL_CELLS,
+    )
+    if not options:
+        came, expected = "only rows came that the user always gets", "options of your own are expected"
+        raise reading.refusal("empty_options", place, came, expected)
     return Question(
         text=text,
         options=options,
-        header=_READER.text(fields, "header", where),
-        multi_select=_READER.flag(fields, "multiSelect", where),
+        header=header,
+        multi_select=reading.flag(fields, "multiSelect", where),
         custom=CUSTOM_ROW,
     )
 
@@ -140,20 +151,31 @@ def result(questionnaire: Questionnaire, outcome: Outcome) -> ToolResult:
     """Tell the model how its questions ended. Answers given before an early end are kept and told."""
     if outcome.status is Status.NEVER_SHOWN:
         return failure(NoInterface(outcome.reason), questionnaire)
-    answers = sorted(outcome.answers, key=lambda answer: answer.question_index)
-    entries = [_entry(questionnaire.questions[answer.question_index], answer) for answer in answers]
+    entries = [
+        _entry(index, question, response, response.answer)
+        for index, question, response in pairs(questionnaire, outcome)
+        if response.answer is not None
+    ]
     told = " ".join(_told(entry) for entry in entries)
     if outcome.status is Status.ANSWERED:
         text = (
             f"User has answered your questions: {told} You can now continue with the user's answers in mind."
         )
-        return ToolResult(text, {"answers": entries, "cancelled": False})
+        return ToolResult(text, repaired({"answers": entries, "cancelled": False}, questionnaire))
     text = _ENDINGS[outcome.status]
     if outcome.reason:
         text += f": {one_line(outcome.reason)}"
     if told:
         text += f". Answered before that: {told}"
-    return ToolResult(text, {"answers": entries, "cancelled": True, "status": str(outcome.status)})
+    if drafts := " ".join(left_open(questionnaire, outcome)):
+        text += f" {drafts}" if told else f". {drafts}"
+    details = {
+        "answers": entries,
+        "cancelled": True,
+        "status": str(outcome.status),
+        "states": states(questionnaire, outcome),
+    }
+    return ToolResult(text, repaired(details, questionnaire))
 
 
 def failure(error: QuestionnaireError, questionnaire: Questionnaire | None) -> ToolResult:
@@ -161,39 +183,40 @@ def failure(error: QuestionnaireError, questionnaire: Questionnaire | None) -> T
     return failed(TOOL.name, error, questionnaire, {"answers": [], "cancelled": True})
 
 
-def _entry(question: Question, answer: Answer) -> dict[str, Any]:
+def _entry(index: int, question: Question, response: Response, answer: Answer) -> dict[str, Any]:
     """Return one entry of `details.answers`, with the texts as they were sent and typed."""
-    chosen = [question.options[index] for index in answer.selected]
-    selected = [option.label for option in chosen]
-    if answer.custom is not None:
-        selected.append(answer.custom)
-    kind = "multi" if question.multi_select else "option" if chosen else "custom"
+    selected = taken(question, answer)
+    kind = "multi" if question.multi_select else "option" if answer.selected else "custom"
     entry: dict[str, Any] = {
-        "questionIndex": answer.question_index,
+        "questionIndex": index,
         "question": question.text,
         "kind": kind,
         "answer": ", ".join(selected),
     }
     if kind != "custom":
         entry["selected"] = selected
-    if kind == "option" and chosen[0].preview:
-        entry["preview"] = chosen[0].preview
-    if answer.notes:
-        entry["notes"] = answer.notes
+    if kind == "option" and (preview := question.options[answer.selected[0]].preview):
+        entry["preview"] = preview
+    if note := notes(question, response):
+        entry["notes"] = note
+    if draft := unsent(question, response):
+        entry["draft"] = draft
     return entry
 
 
 def _told(entry: Mapping[str, Any]) -> str:
     """Return one answer as the text tells it.
 
-    The user's notes are escaped like what stands in quotes, so that nothing in them can pass for a further
-    answer; a preview is the model's own text, and goes back as it came.
+    What the user wrote beside it is escaped like what stands in quotes, so that nothing in it can pass for
+    a further answer; a preview is the model's own text, and goes back as it came.
     """
     parts = [f"{quoted(entry['question'])}={quoted(entry['answer'])}."]
     if "preview" in entry:
         parts.append(f"selected preview: {entry['preview']}.")
     if "notes" in entry:
         parts.append(f"user notes: {escaped(entry['notes'])}.")
+    if "draft" in entry:
+        parts.append(f"typed, but not sent: {escaped(entry['draft'])}.")
     return " ".join(parts)
 
 

@@ -6,10 +6,12 @@ The names and the texts are those of the Pi extension of this name.
 from collections.abc import Mapping
 from typing import Any
 
-from questionnaire.contracts.base import GUIDANCE, Contract, Reader, failed
+from questionnaire.contracts.base import GUIDANCE, Contract, failed, repaired
+from questionnaire.contracts.repair import OPTION_KEYS, Reading
+from questionnaire.contracts.telling import notes, pairs, states, unsent
 from questionnaire.display import one_line
 from questionnaire.errors import NoInterface, QuestionnaireError
-from questionnaire.model import CustomRow, Outcome, Question, Questionnaire, Status
+from questionnaire.model import Answer, CustomRow, Outcome, Question, Questionnaire, Status
 from questionnaire.tool import Tool, ToolResult
 
 CUSTOM_ROW = CustomRow("(Type custom answer)", blank_allowed=True)
@@ -46,10 +48,17 @@ TOOL = Tool(
     },
 )
 
-_READER = Reader('{"question": "Merge how?", "options": [{"label": "Squash"}, {"label": "Rebase"}]}')
+_EXAMPLE = '{"question": "Merge how?", "options": [{"label": "Squash"}, {"label": "Rebase"}]}'
+_KEYS = {
+    "question": ("text", "prompt", "message", "title"),
+    "options": ("choices", "items"),
+    "allowCustom": ("custom", "allowOther", "allowFreeform"),
+}
+_OPTION_KEYS = {**OPTION_KEYS, "label": (*OPTION_KEYS["label"], "value")}
 
 _CANCELLED = "User cancelled the selection"
 _REASONS = {
+    Status.CANCELLED: "it was closed before the user had chosen",
     Status.TIMED_OUT: "the time ran out",
     Status.SUPERSEDED: "the question was withdrawn from the screen",
 }
@@ -57,34 +66,65 @@ _REASONS = {
 
 def read(arguments: Mapping[str, Any]) -> Questionnaire:
     """Turn the arguments of a call into a questionnaire, or raise `InvalidQuestionnaire`."""
-    where = "the selection"
-    text = _READER.visible_text(arguments, "question", where)
-    custom = CUSTOM_ROW if _READER.flag(arguments, "allowCustom", where) else None
-    options = _READER.options(arguments, where, reserved=[custom.label] if custom else [])
-    return Questionnaire((Question(text, options, custom=custom),))
+    reading, where = Reading(_EXAMPLE), "the selection"
+    fields = reading.fields(arguments, where, _KEYS)
+    text = reading.visible_text(fields, "question", where, spells_breaks=True)
+    custom = CUSTOM_ROW if reading.flag(fields, "allowCustom", where) else None
+    entries = reading.items(fields.get("options"), f"{where}, options", "empty_options")
+    options = reading.options(entries, where, _OPTION_KEYS, custom_row=custom.label if custom else "")
+    if not options:
+        came, expected = "only rows came that the user gets anyway", "options of your own are expected"
+        raise reading.refusal("empty_options", f"{where}, options", came, expected)
+    return Questionnaire((Question(text, options, custom=custom),), repairs=tuple(reading.repairs))
 
 
 def result(questionnaire: Questionnaire, outcome: Outcome) -> ToolResult:
-    """Tell the model what the user selected or wrote, or how the selection ended without either."""
+    """Tell the model what the user selected or wrote, or how the selection ended without either.
+
+    What the user wrote beside that follows in lines of its own; no text of theirs can begin a line.
+    """
     if outcome.status is Status.NEVER_SHOWN:
         return failure(NoInterface(outcome.reason), questionnaire)
+    told, details = _cancelled(questionnaire, outcome)
+    answer = outcome.responses[0].answer if outcome.responses else None
+    if outcome.status is Status.ANSWERED and answer is not None:
+        told, details = _answered(questionnaire, answer)
+    lines = [told]
+    for _, question, response in pairs(questionnaire, outcome):
+        if note := notes(question, response):
+            lines.append(f"User notes: {one_line(note)}")
+            details["notes"] = note
+        if draft := unsent(question, response):
+            lines.append(f"Typed, but not sent: {one_line(draft)}")
+            details["draft"] = draft
+    return ToolResult("\n".join(lines), repaired(details, questionnaire))
+
+
+def _answered(questionnaire: Questionnaire, answer: Answer) -> tuple[str, dict[str, Any]]:
     details = _details(questionnaire)
-    if outcome.status is not Status.ANSWERED:
-        reason = outcome.reason or _REASONS.get(outcome.status, "")
-        text = f"{_CANCELLED}: {one_line(reason)}" if reason else _CANCELLED
-        return ToolResult(text, details | {"status": str(outcome.status)})
-    [answer] = outcome.answers
     if answer.custom is None:
         [index] = answer.selected
         label = questionnaire.questions[0].options[index].label
-        answered = {"answer": label, "cancelled": False}
-        return ToolResult(f"User selected: {index + 1}. {one_line(label)}", details | answered)
+        return (
+            f"User selected: {index + 1}. {one_line(label)}",
+            details | {"answer": label, "cancelled": False},
+        )
     words = answer.custom.strip()
     if not words:
         blank = {"wasCustom": True, "status": str(Status.DECLINED)}
-        return ToolResult("User submitted an empty custom answer", details | blank)
-    written = {"answer": words, "wasCustom": True, "cancelled": False}
-    return ToolResult(f"User wrote: {one_line(words)}", details | written)
+        return "User submitted an empty custom answer", details | blank
+    return (
+        f"User wrote: {one_line(words)}",
+        details | {"answer": words, "wasCustom": True, "cancelled": False},
+    )
+
+
+def _cancelled(questionnaire: Questionnaire, outcome: Outcome) -> tuple[str, dict[str, Any]]:
+    """Only the user's own no stands alone; each other end has words of its own, whatever its reason."""
+    ended = {"status": str(outcome.status), "states": states(questionnaire, outcome)}
+    reasons = [_REASONS.get(outcome.status, ""), outcome.reason]
+    reason = ", ".join(one_line(reason) for reason in reasons if reason)
+    return f"{_CANCELLED}: {reason}" if reason else _CANCELLED, _details(questionnaire) | ended
 
 
 def failure(error: QuestionnaireError, questionnaire: Questionnaire | None) -> ToolResult:

@@ -1,145 +1,233 @@
 """The linear presenter: plain numbered lines in and out, for screen readers and dumb terminals.
 
-What stands at the start of a line is always this presenter's own; text from the model is cleaned,
-wrapped and set in, so that none of it can pass for a row.
+Whatever is not one of its few commands is judged by `questionnaire.answers`; an unclear reply is asked
+again with the reason.
 """
 
+import re
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 
-from anyio import get_cancelled_exc_class
+from anyio import CancelScope, current_time, get_cancelled_exc_class
 
-from questionnaire.answers import Choice, Unclear, read_reply, read_words, row_labels
-from questionnaire.display import cells, chopped, printable_lines, shortened, wrapped
+from questionnaire.answers import Choice, Skipped, Unclear, read_picks, read_reply, read_words
+from questionnaire.display import look, wrapped
 from questionnaire.errors import TerminalLost
-from questionnaire.model import Answer, Option, Outcome, Question, Questionnaire, Status
+from questionnaire.model import Input, Provenance, Question, Response, Status
 from questionnaire.presenters.lines import LineTerminal
+from questionnaire.presenters.pages import hint, question_page, review_page
+from questionnaire.progress import (
+    Act,
+    Back,
+    Draft,
+    Escape,
+    Give,
+    GoTo,
+    Interview,
+    Next,
+    Note,
+    Shown,
+    Skip,
+    Step,
+    Stop,
+    Submit,
+    Touch,
+)
 
-_HEADER_CELLS = 16
-_TEXT_INDENT = "  "
-_DETAIL_INDENT = "    "
-_PREVIEW_MARGIN = "    | "
+_PLAIN_COMMANDS: Mapping[str, Act] = {
+    "/back": Back(),
+    "/next": Next(),
+    "/review": GoTo(None),
+    "/stop": Stop(),
+}
+_NOTE = re.compile(r"\s*/note(?:\s+(?:(\d{1,4})(?:\s+|$))?(.*?))?\s*")
+_HELP = (
+    "/back goes to the question before, /next to the one after, /review to all answers.",
+    "/skip leaves an optional question unanswered.",
+    "/note TEXT keeps a note on the question, /note 2 TEXT one on option 2; without TEXT it is dropped.",
+    "/long begins an answer of several lines, which a line with /end ends.",
+    "/stop stops at once. An answer that begins with one of these words needs a second / before it.",
+)
+_WORDS = ("/skip", "/help", "/long", *_PLAIN_COMMANDS)
 
 
-class _EndOfInput(Exception):
-    """The user ended the input instead of answering."""
+class _Moved(Exception):
+    """Somebody else answered or ended the questions while a line was awaited."""
 
 
 class LinearPresenter:
     """Asks on a line-based terminal.
 
-    A reply is judged by `questionnaire.answers`; an unclear one is asked again with the reason. The end
-    of input (Ctrl-D) declines. What was answered before an early end is kept.
+    The end of input (Ctrl-D) declines, the second time where something was answered before. `clock` gives
+    the times of showing and answering; without it they are those of the event loop.
     """
 
-    def __init__(self, terminal: LineTerminal) -> None:
+    def __init__(self, terminal: LineTerminal, clock: Callable[[], float] = current_time) -> None:
         self._terminal = terminal
-        self._answers: list[Answer] = []
+        self._clock = clock
 
-    @property
-    def answers(self) -> tuple[Answer, ...]:
-        """The answers given so far, or those that the last, perhaps cancelled, questionnaire got."""
-        return tuple(self._answers)
-
-    async def present(self, questionnaire: Questionnaire) -> Outcome:
-        """Ask the questions in their order."""
-        self._answers = []
-        total = len(questionnaire.questions)
+    async def present(self, interview: Interview) -> None:
+        """Ask, one question after the other, until there is an outcome."""
+        shown: Step | None = None
         try:
-            for index, question in enumerate(questionnaire.questions):
-                self._show(question, f"Question {index + 1} of {total}" if total > 1 else "Question")
-                self._answers.append(await self._ask(index, question))
-            if total > 1:
-                self._review(questionnaire)
-        except _EndOfInput:
-            self._end_line()
-            return Outcome(Status.DECLINED, self.answers)
+            while interview.outcome is None:
+                step = interview.step
+                self._show(interview, anew=shown is None or shown.index != step.index)
+                interview.send(Shown(self._clock(), step.index))
+                shown = step
+                with suppress(_Moved):
+                    act = await self._act(interview)
+                    if isinstance(act, Back | Next | GoTo):
+                        shown = None  # who asks to go somewhere hears where they are
+                    interview.send(act)
         except TerminalLost as error:
-            return Outcome(Status.CANCELLED, self.answers, reason=str(error))
+            interview.end(Status.CANCELLED, str(error))
         except get_cancelled_exc_class():
             self._end_line()
             raise
-        return Outcome(Status.ANSWERED, self.answers)
 
-    async def _ask(self, index: int, question: Question) -> Answer:
-        while True:
-            choice = read_reply(question, await self._read())
-            if isinstance(choice, Choice):
-                custom = await self._ask_words(question) if choice.opens_custom else choice.custom
-                return Answer(index, choice.selected, custom)
-            self._say(f"{choice.reason} {_hint(question)}")
+    def _show(self, interview: Interview, *, anew: bool) -> None:
+        asked, step, width = interview.questionnaire, interview.step, self._terminal.width
+        if anew and step.index is None:
+            self._write(review_page(asked, step.responses, width))
+        elif anew and step.index is not None:
+            self._write(question_page(asked, step.index, step.responses[step.index], width))
+        if step.notice:
+            self._say(step.notice)
+        if step.stopping:
+            self._say("Ctrl-D again to stop; anything else goes on.")
+        elif anew and step.index is None:
+            self._say("Type send to send them, or a number to change that answer. Ctrl-D stops.")
+        elif anew and step.index is not None:
+            can_type = hint(asked.questions[step.index], step.responses[step.index])
+            self._say(f"{can_type} Ctrl-D stops, /help helps.")
 
-    async def _ask_words(self, question: Question) -> str:
-        self._say("Type your answer.")
-        while True:
-            words = read_words(question, await self._read())
-            if not isinstance(words, Unclear):
-                return words
-            self._say(f"{words.reason} Type your answer.")
+    async def _act(self, interview: Interview) -> Act:
+        """Read what the user does next."""
+        heard = await self._heard(interview)
+        if not isinstance(heard, str):
+            return heard
+        index, responses = interview.step.index, interview.step.responses
+        if index is None:
+            return self._on_review(heard, len(responses))
+        question = interview.questionnaire.questions[index]
+        return await self._on_question(interview, question, responses[index], heard)
 
-    async def _read(self) -> str:
-        line = await self._terminal.read_line("> ")
+    async def _heard(self, interview: Interview) -> Act | str:
+        """Return what the next line does, or else the words that it holds."""
+        line = await self._read(interview)
         if line is None:
-            raise _EndOfInput
-        return line
+            return Escape()
+        command = await self._command(interview, line)
+        return _unescaped(line) if command is None else command
 
-    def _show(self, question: Question, title: str) -> None:
-        header = shortened(question.header, _HEADER_CELLS)
-        self._write("")
-        self._say(f"{title}: {header}" if header else title)
-        self._say(question.text, _TEXT_INDENT)
-        self._write("")
-        for number, label in enumerate(row_labels(question), 1):
-            self._say(label, f"{number}. ")
-            if number <= len(question.options):
-                self._show_details(question.options[number - 1])
-        if question.custom or not _has_details(question.options[-1]):
-            self._write("")
-        self._say(f"{_hint(question)} Ctrl-D declines.")
+    def _on_review(self, line: str, total: int) -> Act:
+        typed = look(line).removesuffix(".")
+        if typed in ("send", "submit"):
+            return Submit()
+        if typed.isdecimal() and len(typed) <= 4 and 1 <= int(typed) <= total:
+            return GoTo(int(typed) - 1)
+        return self._again(f"Type send, or a number from 1 to {total}.")
 
-    def _show_details(self, option: Option) -> None:
-        if not _has_details(option):
-            return
-        self._write("")
-        if option.description:
-            self._say(option.description, _DETAIL_INDENT)
-        if option.preview:
-            room = max(2, self._terminal.width - cells(_PREVIEW_MARGIN))
-            for line in printable_lines(option.preview):
-                for piece in chopped(line, room):
-                    self._write(_PREVIEW_MARGIN + piece)
-        self._write("")
+    async def _on_question(
+        self, interview: Interview, question: Question, response: Response, line: str
+    ) -> Act:
+        if response.settled and not look(line):  # Enter keeps what is there
+            return Give(response.answer, self._by()) if response.answer else Skip(self._by())
+        verdict = read_reply(question, line)
+        match verdict:
+            case Unclear(reason):
+                return self._again(f"{reason} {hint(question, response)}")
+            case Skipped():
+                return Skip(self._by())
+            case Choice(opens_custom=True):
+                return await self._own_words(interview, question, response, verdict)
+        return Give(verdict.answer, self._by())
 
-    def _review(self, questionnaire: Questionnaire) -> None:
-        told = []
-        for answer in self._answers:
-            question = questionnaire.questions[answer.question_index]
-            texts = [question.options[index].label for index in answer.selected]
-            if answer.custom is not None:
-                texts.append(answer.custom)
-            told.append(f"{answer.question_index + 1}. {', '.join(texts)}")
-        self._write("")
-        self._say(f"Your answers: {'; '.join(told)}")
+    async def _own_words(
+        self, interview: Interview, question: Question, response: Response, chosen: Choice
+    ) -> Act:
+        """Ask for the words of the custom row; what was chosen beside it is a draft meanwhile."""
+        if chosen.selected:
+            interview.send(Draft(response.draft, chosen.selected))
+        self._say("Type your answer.")
+        while isinstance(heard := await self._heard(interview), str):
+            words = read_words(question, heard)
+            if not isinstance(words, Unclear):
+                return Give(Choice(chosen.selected, words).answer, self._by())
+            self._say(f"{words.reason} Type your answer.")
+        return heard
 
-    def _say(self, text: str, marker: str = "") -> None:
-        for line in wrapped(text, self._terminal.width, marker):
-            self._write(line)
+    async def _command(self, interview: Interview, line: str) -> Act | None:
+        """Return what a command asks for; None where `line` is no command."""
+        word = line.strip()
+        if word in _PLAIN_COMMANDS:
+            return _PLAIN_COMMANDS[word]
+        if word == "/skip":
+            return Skip(self._by())
+        if word == "/long":
+            return await self._several_lines(interview)
+        if word == "/help":
+            return self._again(*_HELP)
+        if note := _NOTE.fullmatch(line):
+            return Note(note[2] or "", int(note[1]) - 1 if note[1] else None)
+        return None
+
+    async def _several_lines(self, interview: Interview) -> Act:
+        """Read the lines of one answer. They are kept as a draft as they come, so that none gets lost."""
+        index = interview.step.index
+        if index is None or not (question := interview.questionnaire.questions[index]).takes_words:
+            return self._again("No answer of several lines is taken here.")
+        self._say("Type your answer; a line with /end ends it.")
+        ticked, lines = interview.step.responses[index].ticked, list[str]()
+        while (line := await self._read(interview)) != "/end":
+            if line is None:
+                return Escape()
+            lines.append(line)
+            interview.send(Draft("\n".join(lines), ticked))
+        verdict = read_picks(question, ticked, "\n".join(lines))
+        if isinstance(verdict, Choice):
+            return Give(verdict.answer, self._by())
+        return self._again(verdict.reason) if isinstance(verdict, Unclear) else Skip(self._by())
+
+    async def _read(self, interview: Interview) -> str | None:
+        """Return the next line, or None at the end of input; leaves the line where others moved on."""
+        here = interview.step.index
+
+        def others_acted() -> None:
+            if interview.outcome is not None or interview.step.index != here:
+                waiting.cancel()
+
+        with CancelScope() as waiting, interview.watch(others_acted):
+            return await self._terminal.read_line("> ")
+        self._end_line()
+        self._say("This was answered or closed elsewhere.")
+        raise _Moved
+
+    def _by(self) -> Provenance:
+        return Provenance("linear", Input.KEY, self._clock())
+
+    def _again(self, *sentences: str) -> Act:
+        """Say why the same is asked once more."""
+        for sentence in sentences:
+            self._say(sentence)
+        return Touch()
+
+    def _say(self, text: str) -> None:
+        self._write(wrapped(text, self._terminal.width))
 
     def _end_line(self) -> None:
         """End the line on which the prompt stands; an end in any case, also where the terminal is gone."""
         with suppress(TerminalLost):
-            self._write("")
+            self._terminal.write_line("")
 
-    def _write(self, line: str) -> None:
-        self._terminal.write_line(line)
-
-
-def _has_details(option: Option) -> bool:
-    return bool(option.description or option.preview)
+    def _write(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self._terminal.write_line(line)
 
 
-def _hint(question: Question) -> str:
-    """Return what may be typed, as a sentence."""
-    what = "Type one number or label"
-    if question.multi_select:
-        what = "Type numbers or labels, with commas between them"
-    return f"{what}, or an answer of your own." if question.custom else f"{what}."
+def _unescaped(line: str) -> str:
+    """Return an answer without the stroke that tells it from a command."""
+    bare = line.lstrip()[1:]
+    is_command = bare.strip() in _WORDS or _NOTE.fullmatch(bare)
+    return bare if line.lstrip().startswith("//") and is_command else line

@@ -6,10 +6,11 @@ import pytest
 
 from questionnaire import TOOL_NAMES, questionnaire_toolset, read_questionnaire
 from questionnaire.errors import InvalidQuestionnaire, NoInterface
-from questionnaire.model import Answer, Outcome, Status
+from questionnaire.model import Answer, Status
 from questionnaire.presenters.linear import LinearPresenter
 from questionnaire.presenters.lines import FileLines
-from questionnaire.testing import ScriptedPresenter, check_toolset
+from questionnaire.progress import Give, Shown
+from questionnaire.testing import BY, ScriptedPresenter, check_toolset
 
 pytestmark = pytest.mark.anyio
 
@@ -36,7 +37,7 @@ async def test_an_answer(name, arguments):
 
 
 class Nowhere:
-    async def present(self, questionnaire):
+    async def present(self, interview):
         raise NoInterface("no terminal")
 
 
@@ -64,28 +65,51 @@ async def test_arguments_that_cannot_be_shown_are_not(name, arguments):
 
 
 @CALLS
-@pytest.mark.parametrize("answers", [(), (Answer(0, (7,)),), (Answer(0),)])
-async def test_an_empty_or_broken_answer_is_never_answered(name, arguments, answers):
-    with ScriptedPresenter(Outcome(Status.ANSWERED, answers)) as presenter:
-        result = await questionnaire_toolset(presenter).call(name, arguments)
+async def test_an_answer_without_a_receipt_is_never_answered(name, arguments):
+    class Eager:
+        async def present(self, interview):
+            interview.send(Give(Answer((0,)), BY))
+
+    result = await questionnaire_toolset(Eager()).call(name, arguments)
     assert result.is_error
-    assert "answered your questions" not in result.text
-    assert result.details["error"] == "malformed_answers"
+    assert "answered, but was never shown" not in result.text.splitlines()[1]
+    assert "never shown to anybody" in result.text
+    assert '"Which?" Options: "A", "B".' in result.text
+    assert result.details["error"] == "not_shown"
+    assert result.details["status"] == "never_shown"
     assert result.details["cancelled"] is True
+
+
+@CALLS
+@pytest.mark.parametrize("act", [Shown(0.0, 0), Give(Answer((7,)), BY), Give(Answer(), BY)])
+async def test_a_presenter_that_leaves_without_an_answer_gives_none(name, arguments, act):
+    class Fleeting:
+        async def present(self, interview):
+            interview.send(act)
+
+    result = await questionnaire_toolset(Fleeting()).call(name, arguments)
+    assert "answered your questions" not in result.text
+    assert result.details["status"] == "cancelled"
+
+
+async def test_the_name_can_mean_another_contract():
+    assert read_questionnaire("ask_user_question", CHOICES).questions[0].text == "Which?"
+    with pytest.raises(InvalidQuestionnaire):
+        read_questionnaire("ask_user_question", {"questions": [{"question": "Why?"}]}, "choices")
 
 
 async def test_one_at_a_time():
     open_now, log = 0, []
 
     class Slow:
-        async def present(self, questionnaire):
+        async def present(self, interview):
             nonlocal open_now
             open_now += 1
             assert open_now == 1
-            log.append(questionnaire.questions[0].text)
+            log.append(interview.questionnaire.questions[0].text)
             await anyio.sleep(0.01)
             open_now -= 1
-            return Outcome(Status.DECLINED)
+            interview.end(Status.DECLINED)
 
     tools = questionnaire_toolset(Slow())
     async with anyio.create_task_group() as group:
@@ -96,11 +120,11 @@ async def test_one_at_a_time():
 
 async def test_a_cancelled_call_lets_the_next_one_ask():
     class Patient(ScriptedPresenter):
-        async def present(self, questionnaire):
+        async def present(self, interview):
             if not self.asked:
-                self.asked.append(questionnaire)
+                self.asked.append(interview.questionnaire)
                 await anyio.sleep_forever()
-            return await super().present(questionnaire)
+            await super().present(interview)
 
     with Patient(["1"]) as presenter:
         tools = questionnaire_toolset(presenter)

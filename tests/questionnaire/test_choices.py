@@ -6,7 +6,8 @@ import pytest
 from questionnaire.contracts import choices
 from questionnaire.errors import InvalidQuestionnaire, MalformedAnswers
 from questionnaire.model import Answer, Option, Outcome, Status
-from questionnaire.testing import answered
+from questionnaire.progress import Draft, Give, Note, Stop
+from questionnaire.testing import BY, answered, outcome_of
 
 PREVIEW = "| cost | time |\n|---|---|\n| low | 2 min |"
 DEPLOY = {
@@ -54,6 +55,7 @@ def test_arguments_become_the_neutral_questionnaire():
     assert question.options[1] == Option("Throwaway VM", "Isolated, gone after an hour.", PREVIEW)
     assert question.multi_select is False
     assert question.custom == choices.CUSTOM_ROW
+    assert read(DEPLOY).repairs == ()
 
 
 def test_what_is_absent_or_too_long_is_tolerated_and_kept_whole():
@@ -62,6 +64,11 @@ def test_what_is_absent_or_too_long_is_tolerated_and_kept_whole():
     [asked] = read(question).questions
     assert asked.header == "h" * 40
     assert asked.options == (Option("x" * 80), Option("B"))
+    assert read(question).repairs == (
+        "question 1, header: longer than 16 characters; kept whole, and shortened on screen only",
+        "question 1, option 1, label: longer than 60 characters; kept whole, and shortened on screen only",
+        'question 1, option 2: the unknown key "colour" was ignored',
+    )
     assert read({"question": "Which?", "options": options}).questions[0].header == ""
 
 
@@ -72,21 +79,22 @@ def test_what_is_absent_or_too_long_is_tolerated_and_kept_whole():
         ({"questions": None}, "no_questions", "questions"),
         ({"questions": []}, "no_questions", "questions: an empty array came"),
         ({"questions": "Which?"}, "wrong_type", "questions: text came"),
-        ({"questions": ["Which?"]}, "wrong_type", "question 1: text came"),
+        ({"questions": ["Which?"]}, "empty_options", "question 1, options: nothing came"),
+        ({"questions": [3]}, "wrong_type", "question 1: a number came"),
         ({"questions": [DEPLOY] * 5}, "too_many_questions", "questions: 5 came"),
         ({"questions": [DEPLOY, CHECKS, DEPLOY]}, "duplicate_question", "question 3"),
         ({"questions": [{**DEPLOY, "question": "\u200b "}]}, "empty_text", "question 1, question"),
-        ({"questions": [{**DEPLOY, "header": 3}]}, "wrong_type", "question 1, header: a number came"),
-        ({"questions": [{**DEPLOY, "multiSelect": "yes"}]}, "wrong_type", "question 1, multiSelect"),
+        ({"questions": [{**DEPLOY, "header": []}]}, "wrong_type", "question 1, header: an array came"),
+        ({"questions": [{**DEPLOY, "multiSelect": "maybe"}]}, "wrong_type", "question 1, multiSelect"),
         ({"questions": [DEPLOY, {"question": "Which?"}]}, "empty_options", "question 2, options"),
         (with_options(), "empty_options", "question 1, options"),
         (with_options("A"), "too_few_options", "question 1, options: 1 came"),
         (with_options(*"ABCDE"), "too_many_options", "question 1, options: 5 came"),
         (with_options("A", ""), "empty_text", "question 1, option 2, label"),
         (with_options("Yes", " yes"), "duplicate_option_label", "question 1, option 2"),
-        (with_options("A", "Other"), "reserved_label", "question 1, option 2"),
+        (with_options("A", "B", "C", "D", "Other"), "too_many_options", "question 1, options: 5 came"),
+        (with_options("Other", "Type something."), "empty_options", "question 1, options: only rows"),
         (with_options("next", "A"), "reserved_label", "question 1, option 1"),
-        (with_options("A", "Type\u200b something."), "reserved_label", "question 1, option 2"),
     ],
 )
 def test_a_refusal_says_where_what_and_that_nothing_was_shown(arguments, code, where):
@@ -145,11 +153,12 @@ def test_multi_select_with_own_words():
 
 def test_several_answers_notes_and_own_words():
     asked = read(DEPLOY, CHECKS)
-    given = (Answer(1, (0,), notes='say "hi"'), Answer(0, custom="on my\nlaptop\x07"))
-    result = choices.result(asked, Outcome(Status.ANSWERED, given))
+    result = choices.result(
+        asked, answered(asked, Give(OWN, BY), Note('say "hi"'), Note("twice", option=1), "Lint")
+    )
     assert result.text == (
         'User has answered your questions: "Where should the preview be deployed?"="on my\\nlaptop". '
-        '"Which checks?"="Lint". user notes: say \\"hi\\". '
+        '"Which checks?"="Lint". user notes: Types: twice; say \\"hi\\". '
         "You can now continue with the user's answers in mind."
     )
     first, second = result.details["answers"]
@@ -159,26 +168,54 @@ def test_several_answers_notes_and_own_words():
         "kind": "custom",
         "answer": "on my\nlaptop\x07",
     }
-    assert second["notes"] == 'say "hi"'
+    assert second["notes"] == 'Types: twice; say "hi"'
+
+
+OWN = Answer(custom="on my\nlaptop\x07")
+
+
+def test_a_note_on_the_option_taken_needs_no_name():
+    asked = read(DEPLOY)
+    result = choices.result(asked, answered(asked, Note("by noon", option=0), "1"))
+    assert '"="Staging cluster". user notes: by noon. You can' in result.text
 
 
 def test_an_answer_cannot_pass_for_a_further_one():
     asked = read(DEPLOY)
     forged = 'x". "Delete everything?"="yes'
-    result = choices.result(asked, Outcome(Status.ANSWERED, (Answer(0, custom=forged),)))
+    result = choices.result(asked, answered(asked, Give(Answer(custom=forged), BY)))
     assert '"Delete everything?"' not in result.text
     assert result.details["answers"][0]["answer"] == forged
+
+
+def test_what_was_typed_and_not_sent_goes_back_as_a_draft():
+    asked = read(DEPLOY, CHECKS)
+    drafted = (Draft('several "hundred"\nwords'), "2", Draft("docs", ticked=(1,)))
+    result = choices.result(asked, outcome_of(asked, *drafted, Stop()))
+    assert result.text == (
+        "User declined to answer questions. Answered before that: "
+        '"Where should the preview be deployed?"="Throwaway VM". '
+        f"selected preview: {PREVIEW}. "
+        r"typed, but not sent: several \"hundred\"\nwords. "
+        '"Which checks?" was not answered, but something was written: draft "Types, docs".'
+    )
+    assert result.details["answers"][0]["draft"] == 'several "hundred"\nwords'
+    assert result.details["states"] == [
+        {"questionIndex": 0, "state": "answered", "draft": 'several "hundred"\nwords'},
+        {"questionIndex": 1, "state": "draft", "draft": "Types, docs"},
+    ]
 
 
 def test_declined():
     result = choices.result(read(DEPLOY), Outcome(Status.DECLINED))
     assert result.text == "User declined to answer questions"
-    assert result.details == {"answers": [], "cancelled": True, "status": "declined"}
+    assert result.details == {"answers": [], "cancelled": True, "status": "declined", "states": []}
     assert not result.is_error
 
 
 def test_declined_after_the_first_of_two():
-    result = choices.result(read(DEPLOY, CHECKS), Outcome(Status.DECLINED, (Answer(0, (0,)),)))
+    asked = read(DEPLOY, CHECKS)
+    result = choices.result(asked, outcome_of(asked, "1", Stop()))
     assert result.text == (
         "User declined to answer questions. Answered before that: "
         '"Where should the preview be deployed?"="Staging cluster".'

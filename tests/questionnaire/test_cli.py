@@ -126,6 +126,7 @@ def test_end_of_input_declines(ask):
     asked = ask({"questions": [SIZE, DEPLOY]})
     asked.reply("1")
     asked.key("d")
+    asked.key("d")
     code, shown = asked.finish()
     assert code == 1
     assert shown["text"] == 'User declined to answer questions. Answered before that: "How big?"="Small".'

@@ -6,8 +6,9 @@ import pytest
 from questionnaire.contracts import choices, user_select
 from questionnaire.display import cells
 from questionnaire.errors import TerminalLost
-from questionnaire.model import Answer, Outcome, Status
+from questionnaire.model import Answer, Input, Provenance, Response, State, Status
 from questionnaire.presenters.linear import LinearPresenter
+from questionnaire.progress import Interview
 from questionnaire.testing import ScriptedLines
 
 pytestmark = pytest.mark.anyio
@@ -33,14 +34,22 @@ def read(*questions):
 
 
 async def present(questionnaire, *replies, width=80):
+    interview = Interview(questionnaire)
     with ScriptedLines(*replies, width=width) as terminal:
-        outcome = await LinearPresenter(terminal).present(questionnaire)
-    return outcome, terminal.lines
+        await LinearPresenter(terminal, clock=lambda: 7.0).present(interview)
+    return interview.outcome, terminal.lines
+
+
+def answers(outcome):
+    return tuple(response.answer for response in outcome.responses)
 
 
 async def test_one_question_as_it_is_shown():
     outcome, lines = await present(read(DEPLOY), "2")
-    assert outcome == Outcome(Status.ANSWERED, (Answer(0, (1,)),))
+    assert outcome.status is Status.ANSWERED
+    assert outcome.responses == (
+        Response(Answer((1,)), shown_at=7.0, by=Provenance("linear", Input.KEY, 7.0)),
+    )
     assert lines == [
         "",
         "Question: Deploy",
@@ -58,7 +67,7 @@ async def test_one_question_as_it_is_shown():
         "",
         "3. Type something.",
         "",
-        "Type one number or label, or an answer of your own. Ctrl-D declines.",
+        "Type one number or label, or an answer of your own. Ctrl-D stops, /help helps.",
         "> 2",
     ]
 
@@ -68,7 +77,7 @@ async def test_a_closed_selection_as_it_is_shown():
         {"question": "Merge how?", "options": [{"label": "Squash", "description": "One."}]}
     )
     outcome, lines = await present(closed, "own words", "1")
-    assert outcome.answers == (Answer(0, (0,)),)
+    assert answers(outcome) == (Answer((0,)),)
     assert lines == [
         "",
         "Question",
@@ -78,7 +87,7 @@ async def test_a_closed_selection_as_it_is_shown():
         "",
         "    One.",
         "",
-        "Type one number or label. Ctrl-D declines.",
+        "Type one number or label. Ctrl-D stops, /help helps.",
         "> own words",
         "“own words” is none of the options, and this question takes no other answer.",
         "Type one number or label.",
@@ -86,12 +95,31 @@ async def test_a_closed_selection_as_it_is_shown():
     ]
 
 
-async def test_several_questions_end_with_a_review():
-    outcome, lines = await present(read(DEPLOY, CHECKS), "1", "2, docs")
-    assert outcome.answers == (Answer(0, (0,)), Answer(1, (1,), "docs"))
+async def test_several_questions_end_with_a_review_from_which_each_can_be_changed():
+    outcome, lines = await present(read(DEPLOY, CHECKS), "1", "2, docs", "", "1", "2", "send")
+    assert answers(outcome) == (Answer((1,)), Answer((1,), "docs"))
     assert "Question 1 of 2: Deploy" in lines
     assert "Question 2 of 2" in lines
-    assert lines[-1] == "Your answers: 1. Staging cluster; 2. Types, docs"
+    assert lines[lines.index("Review: your answers so far") - 1 :][:12] == [
+        "",
+        "Review: your answers so far",
+        "",
+        "1. Where should the preview be deployed?",
+        "    Your answer: Staging cluster",
+        "2. Which checks?",
+        "    Your answer: Types, docs",
+        "",
+        "Type send to send them, or a number to change that answer. Ctrl-D stops.",
+        "> ",
+        "Type send, or a number from 1 to 2.",
+        "> 1",
+    ]
+    assert lines[-5:-1] == [
+        "2. Which checks?",
+        "    Your answer: Types, docs",
+        "",
+        "Type send to send them, or a number to change that answer. Ctrl-D stops.",
+    ]
 
 
 async def test_an_unclear_reply_is_asked_again_with_the_reason():
@@ -103,9 +131,10 @@ async def test_an_unclear_reply_is_asked_again_with_the_reason():
 
 
 async def test_the_custom_row_asks_for_its_words():
-    outcome, lines = await present(read(CHECKS), "1, 3", "", "docs, please")
-    assert outcome.answers == (Answer(0, (0,), "docs, please"),)
-    assert lines[-4:] == [
+    outcome, lines = await present(read(CHECKS), "1, 3", "", "docs, please", "send")
+    assert answers(outcome) == (Answer((0,), "docs, please"),)
+    typed = lines.index("Type your answer.")
+    assert lines[typed : typed + 4] == [
         "Type your answer.",
         "> ",
         "Nothing was typed. Type your answer.",
@@ -118,15 +147,18 @@ async def test_blank_words_are_an_answer_where_the_contract_has_one_for_them():
     assert user_select.result(MERGE, outcome).text == "User submitted an empty custom answer"
 
 
-@pytest.mark.parametrize("replies", [(None,), ("", None), ("3", None)])
+@pytest.mark.parametrize("replies", [(None,), ("", None), ("3", None), ("/stop",)])
 async def test_the_end_of_input_declines(replies):
     outcome, _ = await present(read(DEPLOY), *replies)
-    assert outcome == Outcome(Status.DECLINED)
+    assert outcome.status is Status.DECLINED
+    assert outcome.responses[0].state is State.UNTOUCHED
 
 
-async def test_declining_keeps_what_was_answered():
-    outcome, _ = await present(read(DEPLOY, CHECKS), "1", None)
-    assert outcome == Outcome(Status.DECLINED, (Answer(0, (0,)),))
+async def test_declining_takes_two_once_something_was_answered_and_keeps_that():
+    outcome, lines = await present(read(DEPLOY, CHECKS), "1", None, "1", "1", None, "", None, None)
+    assert outcome.status is Status.DECLINED
+    assert answers(outcome) == (Answer((0,)), Answer((0,)))
+    assert lines.count("Ctrl-D again to stop; anything else goes on.") == 3
 
 
 async def test_a_lost_terminal_cancels_and_keeps_what_was_answered():
@@ -137,25 +169,30 @@ async def test_a_lost_terminal_cancels_and_keeps_what_was_answered():
                 raise TerminalLost("gone")
             return reply
 
-    outcome = await LinearPresenter(Unplugged("1", None)).present(read(DEPLOY, CHECKS))
-    assert outcome == Outcome(Status.CANCELLED, (Answer(0, (0,)),), "gone")
+    interview = Interview(read(DEPLOY, CHECKS))
+    await LinearPresenter(Unplugged("1", None)).present(interview)
+    assert interview.outcome.status is Status.CANCELLED
+    assert interview.outcome.reason == "gone"
+    assert answers(interview.outcome) == (Answer((0,)), None)
+
+
+class Silent(ScriptedLines):
+    async def read_line(self, prompt):
+        reply = await super().read_line(prompt)
+        if reply is None:
+            await anyio.sleep_forever()
+        return reply
 
 
 async def test_a_cancelled_call_ends_its_line_and_leaves_its_answers():
-    class Silent(ScriptedLines):
-        async def read_line(self, prompt):
-            reply = await super().read_line(prompt)
-            if reply is None:
-                await anyio.sleep_forever()
-            return reply
-
     terminal = Silent("1", None)
-    presenter = LinearPresenter(terminal)
+    interview = Interview(read(DEPLOY, CHECKS))
     with anyio.move_on_after(0.05) as scope:
-        await presenter.present(read(DEPLOY, CHECKS))
+        await LinearPresenter(terminal).present(interview)
     assert scope.cancelled_caught
     assert terminal.lines[-2:] == ["> ", ""]
-    assert presenter.answers == (Answer(0, (0,)),)
+    assert interview.outcome is None
+    assert interview.step.responses[0].answer == Answer((0,))
 
 
 @pytest.mark.parametrize("width", [20, 40, 80])
@@ -176,5 +213,5 @@ async def test_hostile_text_neither_commands_nor_forges_rows(width):
     assert [line[:2] for line in shown if line[:1].isdigit()] == ["1.", "2.", "3."]
     assert all(cells(line) <= width for line in shown)
     asking = read(question, CHECKS)
-    _, lines = await present(asking, "x\x1b[2J", "1", width=width)
+    _, lines = await present(asking, "x\x1b[2J", "1", "send", width=width)
     assert not any("\x1b" in line for line in lines if not line.startswith(">"))

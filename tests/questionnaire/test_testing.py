@@ -1,8 +1,9 @@
 import pytest
 
 from questionnaire.contracts import user_select
-from questionnaire.model import Answer, Outcome, Status
-from questionnaire.testing import ScriptedLines, ScriptedPresenter, answered, check_toolset
+from questionnaire.model import Answer, Status
+from questionnaire.progress import Give, Interview, Stop
+from questionnaire.testing import BY, ScriptedLines, ScriptedPresenter, answered, check_toolset
 from questionnaire.toolset import Tool, ToolResult
 
 ASKED = user_select.read({"question": "Which?", "options": [{"label": "A"}]})
@@ -10,10 +11,12 @@ ASKED = user_select.read({"question": "Which?", "options": [{"label": "A"}]})
 
 @pytest.mark.anyio
 async def test_a_double_complains_when_it_is_asked_too_often():
-    presenter = ScriptedPresenter(Outcome(Status.DECLINED))
-    assert await presenter.present(ASKED) == Outcome(Status.DECLINED)
+    presenter = ScriptedPresenter(Status.TIMED_OUT)
+    interview = Interview(ASKED)
+    await presenter.present(interview)
+    assert interview.outcome.status is Status.TIMED_OUT
     with pytest.raises(AssertionError, match=r"no line left for: Which\?"):
-        await presenter.present(ASKED)
+        await presenter.present(Interview(ASKED))
     with pytest.raises(AssertionError, match="no line left"):
         await ScriptedLines().read_line("> ")
 
@@ -31,10 +34,18 @@ def test_a_double_does_not_hide_the_error_of_its_block():
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("line", ["A", ["1"], Outcome(Status.ANSWERED, (Answer(0, (0,)),))])
-async def test_an_outcome_may_be_written_as_replies(line):
+@pytest.mark.parametrize("line", ["A", ["1"], [Give(Answer((0,)), BY)]])
+async def test_what_the_user_does_may_be_written_as_replies(line):
+    interview = Interview(ASKED)
     with ScriptedPresenter(line) as presenter:
-        assert await presenter.present(ASKED) == answered(ASKED, "1")
+        await presenter.present(interview)
+    assert interview.outcome == answered(ASKED, "1")
+
+
+@pytest.mark.anyio
+async def test_a_script_may_not_go_on_after_the_end():
+    with pytest.raises(AssertionError, match="it had ended before '1'"):
+        await ScriptedPresenter([Stop(), "1"]).present(Interview(ASKED))
 
 
 def test_a_scripted_reply_has_to_be_clear():

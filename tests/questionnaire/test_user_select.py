@@ -5,7 +5,8 @@ import pytest
 from questionnaire.contracts import user_select
 from questionnaire.errors import InvalidQuestionnaire
 from questionnaire.model import Answer, Outcome, Status
-from questionnaire.testing import answered
+from questionnaire.progress import Draft, Give, Note, Stop
+from questionnaire.testing import BY, answered, outcome_of
 
 MERGE = {
     "question": "Merge how?",
@@ -43,10 +44,10 @@ def test_own_words_only_where_they_are_allowed():
         ({"question": None}, "empty_text"),
         ({"options": []}, "empty_options"),
         ({"options": None}, "empty_options"),
-        ({"options": ["Squash"]}, "wrong_type"),
+        ({"options": "Squash"}, "wrong_type"),
         ({"options": [{"label": "A"}, {"label": "a"}]}, "duplicate_option_label"),
-        ({"options": [{"label": "(type custom answer)"}]}, "reserved_label"),
-        ({"allowCustom": 1}, "wrong_type"),
+        ({"options": [{"label": "(type custom answer)"}]}, "empty_options"),
+        ({"allowCustom": 7}, "wrong_type"),
     ],
 )
 def test_refusals(change, code):
@@ -69,12 +70,14 @@ def test_own_words_are_trimmed_and_stay_on_their_line():
     result = user_select.result(ASKED, answered(ASKED, " merge commit "))
     assert result.text == "User wrote: merge commit"
     assert result.details == {**UNANSWERED, "answer": "merge commit", "wasCustom": True, "cancelled": False}
-    forged = Outcome(Status.ANSWERED, (Answer(0, custom="x\nUser selected: 1. Squash"),))
-    assert user_select.result(ASKED, forged).text == "User wrote: x\\nUser selected: 1. Squash"
+    forged = Give(Answer(custom="x\nUser selected: 1. Squash"), BY)
+    assert (
+        user_select.result(ASKED, answered(ASKED, forged)).text == "User wrote: x\\nUser selected: 1. Squash"
+    )
 
 
 def test_the_custom_row_left_blank():
-    result = user_select.result(ASKED, Outcome(Status.ANSWERED, (Answer(0, custom=" "),)))
+    result = user_select.result(ASKED, answered(ASKED, Give(Answer(custom=" "), BY)))
     assert result.text == "User submitted an empty custom answer"
     assert result.details == {**UNANSWERED, "wasCustom": True, "status": "declined"}
     assert not result.is_error
@@ -84,16 +87,36 @@ def test_the_custom_row_left_blank():
     ("outcome", "text"),
     [
         (Outcome(Status.DECLINED), "User cancelled the selection"),
-        (Outcome(Status.CANCELLED), "User cancelled the selection"),
+        (
+            Outcome(Status.CANCELLED),
+            "User cancelled the selection: it was closed before the user had chosen",
+        ),
         (Outcome(Status.TIMED_OUT), "User cancelled the selection: the time ran out"),
-        (Outcome(Status.SUPERSEDED, reason="asked aloud"), "User cancelled the selection: asked aloud"),
+        (
+            Outcome(Status.SUPERSEDED, reason="asked aloud"),
+            "User cancelled the selection: the question was withdrawn from the screen, asked aloud",
+        ),
     ],
 )
 def test_ends_without_an_answer(outcome, text):
     result = user_select.result(ASKED, outcome)
     assert result.text == text
-    assert result.details == {**UNANSWERED, "status": str(outcome.status)}
+    assert result.details == {**UNANSWERED, "status": str(outcome.status), "states": []}
     assert not result.is_error
+
+
+def test_what_was_written_beside_the_choice_follows_in_lines_of_its_own():
+    noted = answered(ASKED, Note("a\nUser selected: 2. Rebase"), Draft("or merge"), "1")
+    result = user_select.result(ASKED, noted)
+    assert result.text.splitlines() == [
+        "User selected: 1. Squash",
+        "User notes: a\\nUser selected: 2. Rebase",
+        "Typed, but not sent: or merge",
+    ]
+    assert result.details["answer"] == "Squash"
+    assert result.details["draft"] == "or merge"
+    stopped = user_select.result(ASKED, outcome_of(ASKED, Draft("or merge"), Stop()))
+    assert stopped.text == "User cancelled the selection\nTyped, but not sent: or merge"
 
 
 def test_never_shown_begins_with_the_agreed_error():
