@@ -97,10 +97,10 @@ class LinearPresenter:
         if step.stopping:
             self._say("Ctrl-D again to stop; anything else goes on.")
         elif anew and step.index is None:
-            self._say("Type send to send them, or a number to change that answer. Ctrl-D stops.")
+            self._say("Type send to send them, or a number to change that answer. Ctrl-D declines.")
         elif anew and step.index is not None:
             can_type = hint(asked.questions[step.index], step.responses[step.index])
-            self._say(f"{can_type} Ctrl-D stops, /help helps.")
+            self._say(f"{can_type} Ctrl-D declines, /help helps.")
 
     async def _act(self, interview: Interview) -> Act:
         """Read what the user does next."""

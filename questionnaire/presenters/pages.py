@@ -57,7 +57,7 @@ def hint(question: Question, response: Response) -> str:
     if question.kind is Kind.TEXT:
         what = "Type your answer"
     else:
-        what = "Type one number or label"
+        what = "Type a number or label"
         if question.multi_select:
             what = "Type numbers or labels, with commas between them"
         if question.custom:

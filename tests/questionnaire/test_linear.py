@@ -67,7 +67,7 @@ async def test_one_question_as_it_is_shown():
         "",
         "3. Type something.",
         "",
-        "Type one number or label, or an answer of your own. Ctrl-D stops, /help helps.",
+        "Type a number or label, or an answer of your own. Ctrl-D declines, /help helps.",
         "> 2",
     ]
 
@@ -87,10 +87,10 @@ async def test_a_closed_selection_as_it_is_shown():
         "",
         "    One.",
         "",
-        "Type one number or label. Ctrl-D stops, /help helps.",
+        "Type a number or label. Ctrl-D declines, /help helps.",
         "> own words",
         "“own words” is none of the options, and this question takes no other answer.",
-        "Type one number or label.",
+        "Type a number or label.",
         "> 1",
     ]
 
@@ -109,7 +109,7 @@ async def test_several_questions_end_with_a_review_from_which_each_can_be_change
         "2. Which checks?",
         "    Your answer: Types, docs",
         "",
-        "Type send to send them, or a number to change that answer. Ctrl-D stops.",
+        "Type send to send them, or a number to change that answer. Ctrl-D declines.",
         "> ",
         "Type send, or a number from 1 to 2.",
         "> 1",
@@ -118,7 +118,7 @@ async def test_several_questions_end_with_a_review_from_which_each_can_be_change
         "2. Which checks?",
         "    Your answer: Types, docs",
         "",
-        "Type send to send them, or a number to change that answer. Ctrl-D stops.",
+        "Type send to send them, or a number to change that answer. Ctrl-D declines.",
     ]
 
 
@@ -126,7 +126,7 @@ async def test_an_unclear_reply_is_asked_again_with_the_reason():
     outcome, lines = await present(read(DEPLOY), "", "9", "1")
     assert outcome.status is Status.ANSWERED
     reasons = [line for line in lines[-6:] if not line.startswith(">")]
-    assert reasons[0] == "Nothing was typed. Type one number or label, or an answer of your own."
+    assert reasons[0] == "Nothing was typed. Type a number or label, or an answer of your own."
     assert reasons[1].startswith("There is no row 9;")
 
 
