@@ -26,7 +26,8 @@ class InvalidQuestionnaire(QuestionnaireError):
 
     Codes shared with public tools of this kind: `no_questions`, `too_many_questions`,
     `duplicate_question`, `empty_options`, `duplicate_option_label`, `reserved_label`. Our own:
-    `too_few_options`, `too_many_options`, `empty_text`, `wrong_type`, `unreadable`.
+    `too_few_options`, `too_many_options`, `duplicate_id`, `duplicate_option_value`, `empty_text`,
+    `wrong_type`, `unreadable`.
     """
 
     def __init__(self, code: str, where: str, *, came: str, expected: str, example: str) -> None:

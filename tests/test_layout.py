@@ -43,8 +43,10 @@ PURE = [
     "questionnaire/progress.py",
     "questionnaire/presenters/pages.py",
     "questionnaire/contracts/repair.py",
+    "questionnaire/contracts/entries.py",
     "questionnaire/contracts/telling.py",
     "questionnaire/contracts/choices.py",
+    "questionnaire/contracts/form.py",
     "questionnaire/contracts/user_select.py",
 ]
 OUTSIDE = {

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from questionnaire.contracts.base import GUIDANCE, Contract, failed, needs_review, repaired
-from questionnaire.contracts.repair import OPTION_KEYS, Reading, question_entries
+from questionnaire.contracts.entries import OPTION_KEYS, question_entries, read_options
+from questionnaire.contracts.repair import Reading
 from questionnaire.contracts.telling import left_open, notes, pairs, states, taken, unsent
 from questionnaire.display import escaped, one_line, quoted
 from questionnaire.errors import NoInterface, QuestionnaireError
@@ -121,25 +122,20 @@ def read(arguments: Mapping[str, Any]) -> Questionnaire:
 
 
 def _read_question(reading: Reading, fields: Mapping[str, Any], where: str) -> Question:
-    text = reading.visible_text(fields, "question", where, spells_breaks=True)
     header = reading.text(fields, "header", where)
     reading.tolerate(header, HEADER_CELLS, f"{where}, header")
-    place = f"{where}, options"
-    entries = reading.items(fields.get("options"), place, "empty_options")
-    reading.counted(entries, place, MIN_OPTIONS, MAX_OPTIONS)
-    options = reading.options(
-        entries,
+    options = read_options(
+        reading,
+        fields.get("options"),
         where,
         _OPTION_KEYS,
+        counts=range(MIN_OPTIONS, MAX_OPTIONS + 1),
         custom_row=CUSTOM_ROW.label,
         reserved=["Next"],
-        longest=LABEL_CELLS,
+        longest_label=LABEL_CELLS,
     )
-    if not options:
-        came, expected = "only rows came that the user always gets", "options of your own are expected"
-        raise reading.refusal("empty_options", place, came, expected)
     return Question(
-        text=text,
+        text=fields["question"],
         options=options,
         header=header,
         multi_select=reading.flag(fields, "multiSelect", where),

@@ -6,46 +6,12 @@ act on. Nothing is ever shortened, and counts are those of the call as it was se
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from questionnaire.display import cells, look, printable, quoted, shortened
+from questionnaire.display import look, quoted, shortened
 from questionnaire.errors import InvalidQuestionnaire
-from questionnaire.model import Option
 
-RECOMMENDED = "recommended"
-
-OPTION_KEYS: Mapping[str, tuple[str, ...]] = {
-    "label": ("title", "name", "text", "option"),
-    "description": ("desc", "detail", "details", "explanation", "hint"),
-}
-"""The fields of an option in every contract, each with the names under which models send it too."""
-
-# Only rows on which the user would write; "None of these" is an answer, and stays one.
-_OWN_ROWS = (
-    "other",
-    "others",
-    "other answer",
-    "other option",
-    "other (please specify)",
-    "other (specify)",
-    "something else",
-    "type something",
-    "type something else",
-    "type your answer",
-    "type your own",
-    "type your own answer",
-    "type custom answer",
-    "enter your own",
-    "enter custom answer",
-    "custom answer",
-    "my own answer",
-    "your own answer",
-    "write my own",
-    "write your own",
-    "let me type",
-)
-_RECOMMENDED = re.compile(r"\s*[(\[]\s*recommended\s*[)\]]\s*", re.IGNORECASE)
 _FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL | re.IGNORECASE)
 _STRAIGHT = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
 # Not after a drive's colon or another backslash, and not before a closing quote as in code.
@@ -73,15 +39,17 @@ class Reading:
     ) -> dict[str, Any]:
         """Return an object's fields under their proper names, nulls left out and unknown ones ignored.
 
-        `keys` gives each proper name the others under which it may come; text that is no JSON object
-        counts as the field `plain`.
+        `keys` gives each proper name the others under which it may come. Plain text, or a number, counts
+        as the field `plain`; what only looks like JSON does not, since nobody should be shown that.
         """
+        if isinstance(value, int | float) and plain:
+            value = json.dumps(value)
         if isinstance(value, str):
             decoded = _decoded(value)
             if isinstance(decoded, dict):
                 self.mended(where, "a JSON text was read as the object it holds")
                 value = decoded
-            elif plain:
+            elif plain and not value.lstrip().startswith(("{", "[")):
                 self.mended(where, f"plain text was read as the {plain}")
                 value = {plain: value}
         if not isinstance(value, Mapping):
@@ -91,7 +59,8 @@ class Reading:
         for name in keys.keys() & came.keys():
             found[name] = came.pop(name)
         for name, others in keys.items():
-            alias = next((key for key in came if _plain(key) in {_plain(name), *map(_plain, others)}), None)
+            known = {plain_key(known) for known in (name, *others)}
+            alias = next((key for key in came if plain_key(key) in known), None)
             if name not in found and alias is not None:
                 self.mended(where, f"{quoted(shortened(str(alias), 40))} was read as {name}")
                 found[name] = came.pop(alias)
@@ -160,111 +129,8 @@ class Reading:
 
     def tolerate(self, text: str, limit: int, where: str) -> None:
         """Remember that `text` is longer than its schema says; it stays whole."""
-        if cells(printable(text)) > limit:
+        if len(text) > limit:
             self.mended(where, f"longer than {limit} characters; kept whole, and shortened on screen only")
-
-    def counted(self, entries: list[Any], where: str, least: int, most: int) -> list[Any]:
-        """Return `entries`, refusing a number of options out of range."""
-        if least <= len(entries) <= most:
-            return entries
-        code = "too_few_options" if len(entries) < least else "too_many_options"
-        expected = f"{least} to {most} are expected"
-        raise self.refusal(code, where, f"{len(entries)} came", expected)
-
-    def options(
-        self,
-        entries: Iterable[object],
-        where: str,
-        keys: Mapping[str, tuple[str, ...]] = OPTION_KEYS,
-        *,
-        custom_row: str = "",
-        reserved: Iterable[str] = (),
-        longest: int | None = None,
-    ) -> tuple[Option, ...]:
-        """Return the options of a question, no two of which look alike.
-
-        An option that only repeats the row for own words is folded into that row, where there is one;
-        one that looks like a reserved label is refused. "(Recommended)" becomes a badge.
-        """
-        kept = {look(label) for label in reserved}
-        seen: dict[str, int] = {}
-        options = []
-        for number, entry in enumerate(entries, 1):
-            place = f"{where}, option {number}"
-            fields = self.fields(entry, place, keys, plain="label")
-            label, badge = self._label(fields, place)
-            if longest:
-                self.tolerate(label, longest, f"{place}, label")
-            shown, key = quoted(shortened(label, 60)), look(label)
-            if custom_row and (_plain(label) in _OWN_ROW_KEYS or key == look(custom_row)):
-                self.mended(place, f"the label {shown} was folded into the row that the user always gets")
-                continue
-            if key in kept:
-                expected = "that label belongs to a row that the user always gets"
-                raise self.refusal("reserved_label", place, f"the label {shown} came", expected)
-            if key in seen:
-                came = f"the label {shown} came, as in option {seen[key]}"
-                raise self.refusal("duplicate_option_label", place, came, "each label must be another one")
-            seen[key] = number
-            options.append(
-                Option(
-                    label=label,
-                    description=self.text(fields, "description", place, spells_breaks=True),
-                    preview=self.text(fields, "preview", place, spells_breaks=True) or None,
-                    value=self.text(fields, "value", place) or None,
-                    badge=badge,
-                )
-            )
-        return tuple(options)
-
-    def _label(self, fields: Mapping[str, Any], where: str) -> tuple[str, str]:
-        label = self.visible_text(fields, "label", where)
-        bare = _RECOMMENDED.sub(" ", label).strip()
-        if bare == label.strip() or not look(bare):
-            return label, ""
-        self.mended(where, f"{quoted(RECOMMENDED)} was taken out of the label and is shown as a badge")
-        return bare, RECOMMENDED
-
-
-def question_entries(
-    reading: Reading,
-    arguments: Mapping[str, Any],
-    call_keys: Mapping[str, tuple[str, ...]],
-    keys: Mapping[str, tuple[str, ...]],
-    most: int,
-) -> list[dict[str, Any]]:
-    """Return the fields of each question of a call that may hold several, no two of which look alike.
-
-    A call that is itself one question, without the array around it, is read as that.
-    """
-    sent: object = arguments
-    if not _knows(arguments, call_keys) and _knows(arguments, keys):
-        reading.mended("questions", "a single question was read as an array of one")
-    else:
-        sent = reading.fields(arguments, "the call", call_keys).get("questions")
-        sent = reading.items(sent, "questions", "no_questions")
-    entries = sent if isinstance(sent, list) else [sent]
-    if len(entries) > most:
-        came, expected = f"{len(entries)} came", f"at most {most} can be asked at once"
-        raise reading.refusal("too_many_questions", "questions", came, expected)
-    seen: dict[str, int] = {}
-    questions = []
-    for number, entry in enumerate(entries, 1):
-        place = f"question {number}"
-        fields = reading.fields(entry, place, keys, plain="question")
-        text = reading.visible_text(fields, "question", place)
-        if look(text) in seen:
-            came = f"{quoted(shortened(text, 60))} came, as in question {seen[look(text)]}"
-            expected = "each question must be another one"
-            raise reading.refusal("duplicate_question", place, came, expected)
-        seen[look(text)] = number
-        questions.append(fields)
-    return questions
-
-
-def _knows(arguments: Mapping[str, Any], keys: Mapping[str, tuple[str, ...]]) -> bool:
-    known = {_plain(name) for key, others in keys.items() for name in (key, *others)}
-    return any(_plain(key) in known for key in arguments)
 
 
 def _decoded(text: str) -> object:
@@ -280,12 +146,9 @@ def _decoded(text: str) -> object:
     return None
 
 
-def _plain(text: object) -> str:
+def plain_key(text: object) -> str:
     """Return the letters and digits of `text`, under which `multi_select` is `multiSelect`."""
     return "".join(filter(str.isalnum, look(str(text))))
-
-
-_OWN_ROW_KEYS = frozenset(map(_plain, _OWN_ROWS))
 
 
 def _kind(value: object) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from questionnaire.contracts.base import GUIDANCE, Contract, failed, repaired
-from questionnaire.contracts.repair import OPTION_KEYS, Reading
+from questionnaire.contracts.entries import OPTION_KEYS, read_options
+from questionnaire.contracts.repair import Reading
 from questionnaire.contracts.telling import notes, pairs, states, unsent
 from questionnaire.display import one_line
 from questionnaire.errors import NoInterface, QuestionnaireError
@@ -70,11 +71,9 @@ def read(arguments: Mapping[str, Any]) -> Questionnaire:
     fields = reading.fields(arguments, where, _KEYS)
     text = reading.visible_text(fields, "question", where, spells_breaks=True)
     custom = CUSTOM_ROW if reading.flag(fields, "allowCustom", where) else None
-    entries = reading.items(fields.get("options"), f"{where}, options", "empty_options")
-    options = reading.options(entries, where, _OPTION_KEYS, custom_row=custom.label if custom else "")
-    if not options:
-        came, expected = "only rows came that the user gets anyway", "options of your own are expected"
-        raise reading.refusal("empty_options", f"{where}, options", came, expected)
+    options = read_options(
+        reading, fields.get("options"), where, _OPTION_KEYS, custom_row=custom.label if custom else ""
+    )
     return Questionnaire((Question(text, options, custom=custom),), repairs=tuple(reading.repairs))
 
 
@@ -120,11 +119,13 @@ def _answered(questionnaire: Questionnaire, answer: Answer) -> tuple[str, dict[s
 
 
 def _cancelled(questionnaire: Questionnaire, outcome: Outcome) -> tuple[str, dict[str, Any]]:
-    """Only the user's own no stands alone; each other end has words of its own, whatever its reason."""
+    """Tell of an end without a choice. The user's own no stands alone; each other end says what it was."""
+    text = _CANCELLED
+    if outcome.status in _REASONS:
+        reasons = (_REASONS[outcome.status], one_line(outcome.reason))
+        text += f": {', '.join(filter(None, reasons))}"
     ended = {"status": str(outcome.status), "states": states(questionnaire, outcome)}
-    reasons = [_REASONS.get(outcome.status, ""), outcome.reason]
-    reason = ", ".join(one_line(reason) for reason in reasons if reason)
-    return f"{_CANCELLED}: {reason}" if reason else _CANCELLED, _details(questionnaire) | ended
+    return text, _details(questionnaire) | ended
 
 
 def failure(error: QuestionnaireError, questionnaire: Questionnaire | None) -> ToolResult:

@@ -94,8 +94,15 @@ async def test_a_presenter_that_leaves_without_an_answer_gives_none(name, argume
 
 async def test_the_name_can_mean_another_contract():
     assert read_questionnaire("ask_user_question", CHOICES).questions[0].text == "Which?"
+    sent = {"questions": [{"id": "why", "question": "Why?", "type": "text"}]}
     with pytest.raises(InvalidQuestionnaire):
-        read_questionnaire("ask_user_question", {"questions": [{"question": "Why?"}]}, "choices")
+        read_questionnaire("ask_user_question", sent, "choices")
+    assert read_questionnaire("ask_user_question", sent).questions[0].text == "Why?"
+    with ScriptedPresenter("because") as presenter:
+        tools = questionnaire_toolset(presenter, contract="form")
+        result = await tools.call("ask_user_question", sent)
+    assert result.text == "Why?: because"
+    assert tuple(tool.name for tool in tools.tools()) == TOOL_NAMES
 
 
 async def test_one_at_a_time():

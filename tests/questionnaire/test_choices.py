@@ -80,7 +80,7 @@ def test_what_is_absent_or_too_long_is_tolerated_and_kept_whole():
         ({"questions": []}, "no_questions", "questions: an empty array came"),
         ({"questions": "Which?"}, "wrong_type", "questions: text came"),
         ({"questions": ["Which?"]}, "empty_options", "question 1, options: nothing came"),
-        ({"questions": [3]}, "wrong_type", "question 1: a number came"),
+        ({"questions": [[]]}, "wrong_type", "question 1: an array came"),
         ({"questions": [DEPLOY] * 5}, "too_many_questions", "questions: 5 came"),
         ({"questions": [DEPLOY, CHECKS, DEPLOY]}, "duplicate_question", "question 3"),
         ({"questions": [{**DEPLOY, "question": "\u200b "}]}, "empty_text", "question 1, question"),

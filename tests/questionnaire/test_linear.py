@@ -3,13 +3,13 @@ import unicodedata
 import anyio
 import pytest
 
-from questionnaire.contracts import choices, user_select
+from questionnaire.contracts import choices, form, user_select
 from questionnaire.display import cells
 from questionnaire.errors import TerminalLost
 from questionnaire.model import Answer, Input, Provenance, Response, State, Status
 from questionnaire.presenters.linear import LinearPresenter
-from questionnaire.progress import Interview
-from questionnaire.testing import ScriptedLines
+from questionnaire.progress import Draft, Give, Interview
+from questionnaire.testing import BY, ScriptedLines
 
 pytestmark = pytest.mark.anyio
 
@@ -215,3 +215,95 @@ async def test_hostile_text_neither_commands_nor_forges_rows(width):
     asking = read(question, CHECKS)
     _, lines = await present(asking, "x\x1b[2J", "1", "send", width=width)
     assert not any("\x1b" in line for line in lines if not line.startswith(">"))
+
+
+FORM = form.read(
+    {
+        "questions": [
+            {"id": "lang", "question": "Which language?", "type": "select", "options": ["Python", "Rust"]},
+            {"id": "name", "question": "What is it called?", "type": "text"},
+            {"id": "note", "question": "Anything else?", "type": "text", "required": False},
+        ]
+    }
+)
+
+
+async def test_texts_a_skip_and_the_review():
+    outcome, lines = await present(FORM, "2", " ", "ledger", "", "send")
+    assert answers(outcome) == (Answer((1,)), Answer(custom="ledger"), None)
+    assert outcome.responses[2].by == Provenance("linear", Input.KEY, 7.0)
+    asked_again = lines.index("Nothing was typed. Type your answer.")
+    assert lines[asked_again - 1] == ">  "
+    assert "Question 3 of 3, optional" in lines
+    assert "Type your answer; Enter skips. Ctrl-D declines, /help helps." in lines
+    assert lines[lines.index("3. Anything else?") + 1] == "    Skipped."
+
+
+async def test_back_and_next_and_sending_with_a_question_open():
+    outcome, lines = await present(
+        FORM, "/next", "/back", "/next", "/next", "/skip", "send", "1", "send", "/skip", "ledger", "send"
+    )
+    assert answers(outcome) == (Answer((0,)), Answer(custom="ledger"), None)
+    assert "Question 1 has no answer yet." in lines
+    assert "This question needs an answer; it cannot be skipped." in lines
+
+
+async def test_enter_keeps_what_is_there():
+    outcome, lines = await present(FORM, "1", "ledger", "no", "1", "", "2", " ", "3", "", "send")
+    assert answers(outcome) == (Answer((0,)), Answer(custom="ledger"), Answer(custom="no"))
+    assert "Your answer: ledger" in lines
+
+
+async def test_notes_on_a_question_and_on_an_option():
+    outcome, lines = await present(FORM, "/note by noon", "/note 2 slow", "/note 9 x", "/review", "/stop")
+    noted = outcome.responses[0]
+    assert (noted.note, noted.option_notes, noted.state) == ("by noon", ((1, "slow"),), State.DRAFT)
+    assert "There is no such option." in lines
+    assert "    Your notes: Rust: slow; by noon" in lines
+    outcome, _ = await present(FORM, "/note by noon", "/note", None)
+    assert outcome.responses[0].state is State.UNTOUCHED
+
+
+async def test_an_answer_of_several_lines_byte_for_byte():
+    typed = ["/next", "/long", "  a\tb ", "", "/back", "end", "/end", "/stop"]
+    outcome, _ = await present(FORM, *typed)
+    assert answers(outcome)[1] == Answer(custom="  a\tb \n\n/back\nend")
+    outcome, _ = await present(FORM, "/next", "/long", "half", None, None)
+    assert outcome.responses[1].draft == "half"
+    _, lines = await present(read(CHECKS), "/long", "/end", "1", "send")
+    assert "Nothing was typed." in lines
+
+
+async def test_words_that_look_like_a_command():
+    outcome, _ = await present(FORM, "//back", "/usr/bin", "//note x", "send")
+    assert [answer.custom for answer in answers(outcome)] == ["/back", "/usr/bin", "/note x"]
+
+
+async def test_what_was_ticked_beside_own_words_is_kept_while_they_are_awaited():
+    outcome, _ = await present(read(CHECKS), "1, 3", None, None)
+    assert outcome.responses[0].ticked == (0,)
+
+
+async def test_help_tells_of_every_command():
+    _, lines = await present(FORM, "/help", "/stop")
+    told = " ".join(lines)
+    assert all(word in told for word in ("/back", "/next", "/review", "/skip", "/note", "/long", "/stop"))
+
+
+async def test_an_answer_from_elsewhere_ends_the_wait():
+    interview = Interview(MERGE)
+    terminal = Silent(None)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(LinearPresenter(terminal).present, interview)
+        await anyio.wait_all_tasks_blocked()
+        interview.send(Draft("typed elsewhere"))
+        await anyio.wait_all_tasks_blocked()
+        assert terminal.lines[-1] == "> "
+        interview.send(Give(Answer((0,)), BY))
+    assert terminal.lines[-2:] == ["", "This was answered or closed elsewhere."]
+
+
+async def test_a_recommendation_is_shown_as_a_badge():
+    badged = choices.read({"questions": [{"question": "W?", "options": ["A (Recommended)", "B"]}]})
+    _, lines = await present(badged, "a")
+    assert "1. A (recommended)" in lines
