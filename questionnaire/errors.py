@@ -4,9 +4,12 @@
     ├── InvalidQuestionnaire   the arguments of a call cannot be shown, and were not
     ├── NoInterface            there is nobody to ask here, and nothing was shown
     ├── TerminalLost           the terminal went away while a question stood on it
+    ├── ClientLost             the session client went away while a dialog was open there
     ├── MalformedAnswers       a presenter gave answers that do not fit its questions
     ├── NotShown               an answer came for a question that nobody saw
-    └── DuplicateTool          two tools of one tool set share a name
+    ├── DuplicateTool          two tools of one tool set share a name
+    ├── BadSettings            the user's settings cannot be used
+    └── BadComposition         modes.yaml cannot be used, or holds no such mode
 
 A caller that only wants to know that asking failed catches `QuestionnaireError`.
 """
@@ -54,6 +57,12 @@ class TerminalLost(QuestionnaireError):
     code = "terminal_lost"
 
 
+class ClientLost(QuestionnaireError):
+    """The session client was gone before it had answered a dialog."""
+
+    code = "client_lost"
+
+
 class MalformedAnswers(QuestionnaireError):
     """A presenter returned answers that do not fit the questions it was given."""
 
@@ -70,3 +79,15 @@ class DuplicateTool(QuestionnaireError):
     """Two tools of one tool set share a name, so a call could not say which one it means."""
 
     code = "duplicate_tool"
+
+
+class BadSettings(QuestionnaireError):
+    """The user's settings cannot be used; the sentence names the file and the setting."""
+
+    code = "bad_settings"
+
+
+class BadComposition(QuestionnaireError):
+    """A session cannot be composed; the sentence names the file, the line and what is wrong there."""
+
+    code = "bad_composition"
