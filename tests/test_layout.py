@@ -24,7 +24,7 @@ QUESTIONNAIRE = [
     {"cli", "testing"},
     {"restrictions", "toolset", "asking"},
     {"presenters", "progress"},
-    {"contracts", "answers"},
+    {"contracts", "answers", "composition", "settings"},
     {"model", "display", "tool"},
     {"errors"},
 ]

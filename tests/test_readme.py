@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from questionnaire.settings import QuestionnaireSettings
 from voice.settings import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -31,10 +32,15 @@ def test_the_examples_run(example):
 def test_the_settings_shown_are_the_defaults():
     (shown,) = blocks("toml")
     written = tomllib.loads(shown)
+    asking = written.pop("questionnaire")
     assert Settings.model_validate(written) == Settings()
-    known = {(group, name) for group, values in Settings().model_dump().items() for name in values}
-    shown_names = set(re.findall(r"^#? ?([a-z_]+) =", shown, re.MULTILINE))
-    assert {name for _, name in known} == shown_names
+    assert QuestionnaireSettings.model_validate(asking) == QuestionnaireSettings()
+    groups = {**Settings().model_dump(), "questionnaire": QuestionnaireSettings().model_dump()}
+    for text in re.split(r"^(?=\[)", shown, flags=re.MULTILINE):
+        if text:
+            group = re.match(r"\[(\w+)\]", text)[1]
+            assert set(re.findall(r"^#? ?([a-z_]+) =", text, re.MULTILINE)) == set(groups.pop(group))
+    assert not groups
 
 
 @pytest.mark.parametrize("command", sorted(set(re.findall(r"`((?:voice|questionnaire) [a-z]+)", README))))

@@ -1,7 +1,8 @@
 """The settings, from a TOML file and the environment: frozen, checked, each with its default.
 
 The file is the one that `VIVA_VOICE_SETTINGS` names, else ``viva-voce/settings.toml`` in the user's
-configuration folder (``$XDG_CONFIG_HOME`` or ``~/.config``); that it is missing is no error.
+configuration folder (``$XDG_CONFIG_HOME`` or ``~/.config``); that it is missing is no error. The group
+`[questionnaire]` in it is that package's own.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from voice.errors import SettingsError
 
 ENVIRONMENT = "VIVA_VOICE_SETTINGS"
 """The environment variable that names the settings file."""
+
+_NOT_OURS = "questionnaire"
+"""The group of the same file that `questionnaire` reads, and checks, for itself."""
 
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Probability = Annotated[float, Field(gt=0, lt=1)]
@@ -105,7 +109,7 @@ def load_settings() -> Settings:
         return Settings()
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsError(f"The settings file {path} cannot be read: {error}.") from error
-    return _validated(written, str(path))
+    return _validated({name: group for name, group in written.items() if name != _NOT_OURS}, str(path))
 
 
 def _validated(values: dict[str, object], source: str) -> Settings:

@@ -37,6 +37,11 @@ def test_a_file_changes_what_it_names_and_nothing_else(write):
     assert settings.transcription == Settings().transcription
 
 
+def test_the_group_of_the_questionnaire_is_left_to_it(write):
+    write("[questionnaire]\nanything = 1\n[hearing]\nend_silence_s = 0.9")
+    assert load_settings().hearing.end_silence_s == 0.9
+
+
 @pytest.mark.parametrize(
     ("text", "named"),
     [
@@ -44,6 +49,7 @@ def test_a_file_changes_what_it_names_and_nothing_else(write):
         ("[hearing]\nend_silence = 1", "hearing.end_silence"),
         ("[speaking]\nrate = 9", "speaking.rate"),
         ("[transcription]\nlanguage = 'English'", "transcription.language"),
+        ("[questionaire]\nbell = true", "questionaire"),
         ("[hearing\n", "cannot be read"),
     ],
 )
