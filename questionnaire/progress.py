@@ -134,6 +134,8 @@ class Touch:
 
 Act = Shown | Move | Give | Skip | Draft | Note | Submit | Escape | Stop | Touch
 
+Watcher = Callable[[Act | None], object]
+
 
 def progress(
     questionnaire: Questionnaire, responses: Sequence[Response] = ()
@@ -202,7 +204,7 @@ class Interview:
         self._progress = progress(questionnaire, responses)
         self._step = next(self._progress)
         self._outcome: Outcome | None = None
-        self._watchers: dict[object, Callable[[], object]] = {}
+        self._watchers: dict[object, Watcher] = {}
 
     @property
     def step(self) -> Step:
@@ -222,7 +224,7 @@ class Interview:
             self._step = self._progress.send(act)
         except StopIteration as end:
             self._outcome = end.value
-        self._tell()
+        self._tell(act)
         return True
 
     def end(self, status: Status, reason: str = "") -> bool:
@@ -236,12 +238,15 @@ class Interview:
             return False
         self._outcome = Outcome(status, self._step.responses, reason)
         self._progress.close()
-        self._tell()
+        self._tell(None)
         return True
 
     @contextmanager
-    def watch(self, callback: Callable[[], object]) -> Iterator[None]:
-        """Have `callback()` called after each act and at the end. One that raises is logged, no more."""
+    def watch(self, callback: Watcher) -> Iterator[None]:
+        """Have `callback(act)` called after each act, and with None after an end from outside.
+
+        A callback may act on the interview itself. One that raises is logged, no more.
+        """
         key = object()
         self._watchers[key] = callback
         try:
@@ -249,10 +254,10 @@ class Interview:
         finally:
             del self._watchers[key]
 
-    def _tell(self) -> None:
+    def _tell(self, act: Act | None) -> None:
         for callback in tuple(self._watchers.values()):
             try:
-                callback()
+                callback(act)
             except Exception:
                 _log.exception("a watcher of an interview failed")
 
@@ -267,8 +272,9 @@ def _touched(response: Response) -> bool:
 
 def _receive(responses: list[Response], receipt: Shown) -> None:
     """Keep when a question was first shown."""
-    if receipt.index is not None and responses[receipt.index].shown_at is None:
-        responses[receipt.index] = replace(responses[receipt.index], shown_at=receipt.at)
+    index = receipt.index
+    if index is not None and 0 <= index < len(responses) and responses[index].shown_at is None:
+        responses[index] = replace(responses[index], shown_at=receipt.at)
 
 
 def _objection(questionnaire: Questionnaire, index: int | None, act: Give | Skip | Draft | Note) -> str:

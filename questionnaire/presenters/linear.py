@@ -40,7 +40,8 @@ _PLAIN_COMMANDS: Mapping[str, Act] = {
     "/review": GoTo(None),
     "/stop": Stop(),
 }
-_NOTE = re.compile(r"\s*/note(?:\s+(?:(\d{1,4})(?:\s+|$))?(.*?))?\s*")
+_NOTE = re.compile(r"\s*/note(?:\s+(.*?))?\s*")
+_ON_OPTION = re.compile(r"(\d{1,4})(?:\s+(.*))?")
 _HELP = (
     "/back goes to the question before, /next to the one after, /review to all answers.",
     "/skip leaves an optional question unanswered.",
@@ -169,9 +170,19 @@ class LinearPresenter:
             return await self._several_lines(interview)
         if word == "/help":
             return self._again(*_HELP)
-        if note := _NOTE.fullmatch(line):
-            return Note(note[2] or "", int(note[1]) - 1 if note[1] else None)
-        return None
+        note = _NOTE.fullmatch(line)
+        return self._note(interview, note[1] or "") if note else None
+
+    def _note(self, interview: Interview, text: str) -> Act:
+        """Read whose note it is: that of the option whose number comes first, or else the question's."""
+        index = interview.step.index
+        options = interview.questionnaire.questions[index].options if index is not None else ()
+        numbered = _ON_OPTION.fullmatch(text)
+        if index is not None:
+            self._say("Noted.")
+        if numbered and 1 <= int(numbered[1]) <= len(options):
+            return Note(numbered[2] or "", int(numbered[1]) - 1)
+        return Note(text)
 
     async def _several_lines(self, interview: Interview) -> Act:
         """Read the lines of one answer. They are kept as a draft as they come, so that none gets lost."""
@@ -194,7 +205,7 @@ class LinearPresenter:
         """Return the next line, or None at the end of input; leaves the line where others moved on."""
         here = interview.step.index
 
-        def others_acted() -> None:
+        def others_acted(_: Act | None) -> None:
             if interview.outcome is not None or interview.step.index != here:
                 waiting.cancel()
 

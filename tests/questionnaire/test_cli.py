@@ -122,6 +122,20 @@ def test_a_selection(ask, replies, code, text):
     assert (exit_code, shown["text"]) == (code, text)
 
 
+def test_a_form(ask):
+    questions = [
+        {"id": "lang", "question": "Which language?", "type": "select", "options": ["Python", "Rust"]},
+        {"id": "name", "question": "What is it called?", "type": "text"},
+        {"id": "note", "question": "Anything else?", "type": "text", "required": False},
+    ]
+    asked = ask({"questions": questions}, "--contract", "form")
+    asked.reply("rust", "ledger", "", "send")
+    code, shown = asked.finish()
+    assert (code, shown["isError"]) == (0, False)
+    assert shown["text"] == "Which language?: Rust\nWhat is it called?: ledger\nAnything else?: (skipped)"
+    assert [answer["answer"] for answer in shown["details"]["answers"]] == ["Rust", "ledger", ""]
+
+
 def test_end_of_input_declines(ask):
     asked = ask({"questions": [SIZE, DEPLOY]})
     asked.reply("1")
@@ -179,7 +193,8 @@ def test_the_terminal_is_left_as_it_was_found(ask, end):
 
 
 @pytest.mark.parametrize(
-    ("contract", "arguments"), [("choices", {"questions": [SIZE]}), ("user_select", MERGE)]
+    ("contract", "arguments"),
+    [("choices", {"questions": [SIZE]}), ("form", {"questions": ["How big?"]}), ("user_select", MERGE)],
 )
 def test_without_a_terminal(contract, arguments):
     done = without_terminal("ask", "-", "--contract", contract, input=json.dumps(arguments))

@@ -255,11 +255,18 @@ async def test_enter_keeps_what_is_there():
 
 
 async def test_notes_on_a_question_and_on_an_option():
-    outcome, lines = await present(FORM, "/note by noon", "/note 2 slow", "/note 9 x", "/review", "/stop")
+    outcome, lines = await present(FORM, "/note 2 slow", "/note 9 more days", "/review", "/note x", "/stop")
     noted = outcome.responses[0]
-    assert (noted.note, noted.option_notes, noted.state) == ("by noon", ((1, "slow"),), State.DRAFT)
-    assert "There is no such option." in lines
-    assert "    Your notes: Rust: slow; by noon" in lines
+    assert (noted.note, noted.option_notes, noted.state) == (
+        "9 more days",
+        ((1, "slow"),),
+        State.DRAFT,
+    )
+    assert lines.count("Noted.") == 2
+    assert "This is the review: go to a question to change it." in lines
+    assert "    Your notes: Rust: slow; 9 more days" in lines
+    outcome, _ = await present(FORM, "/note 1 x", "/note 1", None)
+    assert outcome.status is Status.DECLINED
     outcome, _ = await present(FORM, "/note by noon", "/note", None)
     assert outcome.responses[0].state is State.UNTOUCHED
 

@@ -92,6 +92,13 @@ def test_no_two_states_share_a_text(name, data):
     assert [result.is_error for result in results] == [False] * 5 + [True]
 
 
+@pytest.mark.parametrize("name", CONTRACTS)
+def test_a_time_out_gives_no_leave_to_go_on(name):
+    text = CONTRACTS[name].result(ASKED[name], Outcome(Status.TIMED_OUT)).text
+    assert "time ran out" in text
+    assert not re.search("judg|proceed|continue|default|recommend|assum|best", text, re.IGNORECASE)
+
+
 # What a reader takes for a question and its answer: two texts in quotes, none of them escaped.
 PAIR = re.compile(r'(?<!\\)"((?:[^"\\]|\\.)*)"="((?:[^"\\]|\\.)*)"\.')
 
