@@ -254,3 +254,47 @@ def test_answers_that_do_not_fit_are_an_error_after_the_showing():
     assert result.text == "not every question was answered"
     assert result.details["error"] == "malformed_answers"
     assert result.details["status"] == "cancelled"
+
+
+ANSWERED_BEFORE = '"Where should the preview be deployed?"="Staging cluster".'
+
+
+@pytest.mark.parametrize(
+    ("status", "text"),
+    [
+        (
+            Status.CANCELLED,
+            "The questions were cancelled before the user had finished: interrupted. "
+            f"Answered before that: {ANSWERED_BEFORE}",
+        ),
+        (
+            Status.TIMED_OUT,
+            "The questions went unanswered until their time ran out; they may be asked again: interrupted. "
+            f"Answered before that: {ANSWERED_BEFORE}",
+        ),
+        (
+            Status.SUPERSEDED,
+            "The questions were withdrawn from the screen; the answers may reach you another way: "
+            f"interrupted. Answered before that: {ANSWERED_BEFORE}",
+        ),
+    ],
+)
+def test_ends_from_outside_keep_what_was_answered(status, text):
+    asked = read(DEPLOY, CHECKS)
+    result = choices.result(asked, outcome_of(asked, "1", end=status, reason="interrupted"))
+    assert result.text == text
+    assert result.details == {
+        "answers": [
+            {
+                "questionIndex": 0,
+                "question": "Where should the preview be deployed?",
+                "kind": "option",
+                "answer": "Staging cluster",
+                "selected": ["Staging cluster"],
+            }
+        ],
+        "cancelled": True,
+        "status": str(status),
+        "states": [{"questionIndex": 0, "state": "answered"}, {"questionIndex": 1, "state": "untouched"}],
+    }
+    assert not result.is_error

@@ -242,3 +242,37 @@ def test_refusals(arguments, code, where):
     assert form.read(json.loads(example)).repairs == ()
     unread = {"version": 1, "cancelled": True, "questions": [], "answers": []}
     assert form.failure(caught.value, None).details == {**unread, "status": "never_shown", "error": code}
+
+
+@pytest.mark.parametrize(
+    ("status", "first_line"),
+    [
+        (Status.DECLINED, "User declined to answer the form"),
+        (Status.CANCELLED, "The form was cancelled before the user had finished"),
+        (Status.TIMED_OUT, "The form went unanswered until its time ran out; it may be asked again"),
+        (
+            Status.SUPERSEDED,
+            "The form was withdrawn from the screen; the answers may reach you another way",
+        ),
+    ],
+)
+def test_every_early_end_keeps_what_was_answered(status, first_line):
+    result = form.result(ASKED, outcome_of(ASKED, "2", end=status, reason="two\nlines"))
+    assert result.text == (
+        f"{first_line}\n"
+        "Reason: two\\nlines\n"
+        "Answered before that:\n"
+        "Which language should the service use?: Rust"
+    )
+    assert result.details == {
+        "version": 1,
+        "cancelled": True,
+        **CALL,
+        "answers": ENTRIES[:1],
+        "status": str(status),
+        "states": [
+            {"questionIndex": 0, "state": "answered"},
+            {"questionIndex": 1, "state": "untouched"},
+            {"questionIndex": 2, "state": "untouched"},
+        ],
+    }
