@@ -33,18 +33,21 @@ import numpy as np
 from voice.audio import Frame, Resampler, Sound, to_float, to_int16
 from voice.errors import DeviceError, DeviceLost, PortAudioMissing
 
+_Kind = Literal["input", "output"]
+
 _BLOCK_S = 0.02
 """Sound in one callback; blocks of 30 ms were seen to arrive in pairs."""
 
-_LATENCY_S = 0.1
-"""Depth of the device's buffer. A shallower one for output underflows without end where the sound server
-resamples; a deeper one for input delays nothing and is room for the moments in which Python is busy."""
+_LATENCY_S: dict[_Kind, float] = {"input": 0.05, "output": 0.3}
+"""Depth of the device's buffer: room for the moments in which Python is late to call back. From 0.1 on, input
+arrives in pairs of blocks. Where the server resamples, output underflows without end below 0.1, and on a
+busy machine now and then below 0.3; a sound neither begins nor falls silent later for it."""
 
 _OPEN_LIMIT_S = 5.0
 """What has not opened by then hangs; Bluetooth takes a second or two."""
 
-_CLOSE_LIMIT_S = 0.5
-"""What has not closed by then is left behind: Ctrl-C ends the program within a second."""
+_CLOSE_LIMIT_S = 0.25
+"""What has not closed by then is left behind: Ctrl-C ends the program within a second, whatever is open."""
 
 _LOST_AFTER_S = 2.0
 """A stream without a callback for so long is dead. A hung sound server gives no other sign."""
@@ -63,7 +66,6 @@ _MORE_RATES = (48_000, 44_100, 16_000)
 _SHAPE_REFUSED = {-9997, -9998}
 """``paInvalidSampleRate`` and ``paInvalidChannelCount`` (``portaudio.h``)."""
 
-_Kind = Literal["input", "output"]
 _NOUNS: dict[_Kind, str] = {"input": "microphone", "output": "speaker"}
 _T = TypeVar("_T")
 
@@ -200,35 +202,50 @@ class PortAudioSpeaker:
         where the device cannot be opened, and `DeviceLost` when it stops taking sound.
         """
         loop = asyncio.get_running_loop()
-        ended: asyncio.Queue[None] = asyncio.Queue()
-        playback = self._playback = _Playback(sound, lambda: _post(loop, ended, None))
+        ending: asyncio.Queue[float | None] = asyncio.Queue()
+        playback = self._playback = _Playback(sound, lambda in_s: _post(loop, ending, in_s))
         if not len(sound.samples):
             return
-        async with _opened("output", self._device, playback.callback, playback.ended) as stream:
+
+        def finished() -> None:
+            _post(loop, ending, None)
+
+        async with _opened("output", self._device, playback.callback, finished) as stream:
             self._name = stream.name
             await anyio.to_thread.run_sync(playback.prepare, stream)
             try:
                 await stream.start(playback.heartbeat)
-                await _next(ended, playback.heartbeat)
+                ends_in_s = await _next(ending, playback.heartbeat)
+                if ends_in_s is None:
+                    raise _lost(stream.name)
+                with anyio.move_on_after(ends_in_s):
+                    await ending.get()
+                    raise _lost(stream.name)
+                playback.stop(complete=True)
             finally:
                 playback.stop()
-            if not playback.complete:
-                raise _lost(stream.name)
 
 
 class _Playback:
     """One sound on its way through one stream."""
 
-    def __init__(self, sound: Sound, ended: Callable[[], None]) -> None:
+    def __init__(self, sound: Sound, ends_in: Callable[[float], None]) -> None:
+        """``ends_in`` is called once, when all has been given: in so many seconds its end will be heard."""
         self.heartbeat = _Heartbeat()
-        self.ended = ended
-        self.heard_s = 0.0
-        self.complete = False
+        self._ends_in: Callable[[float], None] | None = ends_in
         self._sound = sound
         self._bytes = b""
         self._rate, self._latency_s = 1, 0.0
-        self._given = 0  # samples of each channel, with the silence that follows the sound
+        self._given = 0  # samples of each channel, with the silence after the sound
+        self._heard = 0.0, 0.0  # so many seconds had been heard, at this time
         self._stopped = False
+
+    @property
+    def heard_s(self) -> float:
+        heard_s, at = self._heard
+        if not self._stopped:
+            heard_s += time.monotonic() - at
+        return min(max(heard_s, 0.0), self._given / self._rate, self._sound.duration_s)
 
     def prepare(self, stream: _Stream) -> None:
         """Bring the sound to the stream's rate and channels."""
@@ -242,27 +259,28 @@ class _Playback:
 
     def callback(self, out: Any, frames: int, when: Any, _status: Any) -> None:
         self.heartbeat.felt()
+        at = self._given * (len(out) // frames)
+        piece = b"" if self._stopped else self._bytes[at : at + len(out)]
+        out[:] = piece + bytes(len(out) - len(piece))
         if self._stopped:
-            out[:] = bytes(len(out))
             return
-        # What is given now is heard after what waits in the buffer: the device knows how long that is, and
-        # where it does not, the stream has its average.
+        # What is given now is heard after what waits in the buffer. The device knows how long that takes;
+        # where it does not, the stream has an average.
         waiting_s = when.outputBufferDacTime - when.currentTime
         if not 0 <= waiting_s < _LOST_AFTER_S:
             waiting_s = self._latency_s
         heard_s = self._given / self._rate - waiting_s
-        self.heard_s = min(max(heard_s, self.heard_s), self._sound.duration_s)
-        if heard_s >= self._sound.duration_s:
-            self.complete = self._stopped = True
-            self.ended()
-        at = self._given * (len(out) // frames)
-        piece = self._bytes[at : at + len(out)]
-        out[:] = piece + bytes(len(out) - len(piece))
+        self._heard = heard_s, time.monotonic()
         self._given += frames
+        if self._ends_in is not None and self._given >= self._sound.duration_s * self._rate:
+            self._ends_in(self._sound.duration_s - heard_s)
+            self._ends_in = None
 
-    def stop(self) -> None:
-        """Be silent from the next callback on."""
+    def stop(self, *, complete: bool = False) -> None:
+        """Be silent from the next callback on; what was heard is heard."""
+        heard_s = self._sound.duration_s if complete else self.heard_s
         self._stopped = True
+        self._heard = heard_s, 0.0
 
 
 class _MuteWatch:
@@ -300,20 +318,31 @@ class _Stream:
     """An open stream; `start` and `close` never take longer than their limits."""
 
     def __init__(self, stream: Any, kind: _Kind, name: str) -> None:
-        self.stream = stream
         self.name = name
         self.rate = round(stream.samplerate)
         self.channels: int = stream.channels
         self.latency_s: float = stream.latency
+        self._stream = stream
         self._kind = kind
+        self._starting: Future[None] | None = None
 
     async def start(self, heartbeat: _Heartbeat) -> None:
         heartbeat.begin()
-        await _within(_OPEN_LIMIT_S, _in_thread(_LIBRARY.start, self.stream, self._kind, self.name))
+        self._starting = _in_thread(_LIBRARY.start, self._stream, self._kind, self.name)
+        await _within(_GRACE_S, self._starting)
 
     async def close(self) -> None:
         with anyio.CancelScope(shield=True), contextlib.suppress(DeviceError):
-            await _within(_CLOSE_LIMIT_S, _in_thread(_LIBRARY.close, self.stream))
+            await _within(_CLOSE_LIMIT_S, self.closing())
+
+    def closing(self) -> Future[None]:
+        return _in_thread(self._close)
+
+    def _close(self) -> None:
+        if self._starting is not None:
+            # PortAudio ends the whole program where a stream is closed that is still starting.
+            self._starting.exception()
+        _LIBRARY.close(self._stream)
 
 
 class _Library:
@@ -350,7 +379,7 @@ class _Library:
                         blocksize=round(rate * _BLOCK_S),
                         device=index,
                         dtype="int16",
-                        latency=_LATENCY_S,
+                        latency=_LATENCY_S[kind],
                         callback=callback,
                         finished_callback=finished,
                     )
@@ -535,7 +564,7 @@ async def _opened(
 def _discard(opening: Future[_Stream]) -> None:
     """Close a stream that opened after its owner had given up."""
     if opening.exception() is None:
-        _in_thread(_LIBRARY.close, opening.result().stream)
+        opening.result().closing()
 
 
 def _in_thread(function: Callable[..., _T], *args: Any) -> Future[_T]:

@@ -82,6 +82,7 @@ class SoundServer:
         self._folder = folder
         self._socket = socket
         self._processes: list[subprocess.Popen] = []
+        self._programs: list[subprocess.Popen] = []
 
     def start(self) -> None:
         options = ["--exit-idle-time=-1", "--daemonize=no", "--disable-shm=yes", "--use-pid-file=no"]
@@ -94,6 +95,12 @@ class SoundServer:
         for source in ("mic", "spk.monitor"):
             self._spawn("parec", f"--device={source}", "--latency-msec=20", "--raw")
         time.sleep(2)
+
+    def feed(self, seconds: float) -> None:
+        """Speak the chirp into the microphone."""
+        command = ["pacat", "--device=mic_in", "--latency-msec=1000", "--raw", "--rate=22050", "--channels=1"]
+        samples = chirp(seconds, 22_050).astype(np.int16).tobytes()
+        subprocess.run(command, env=self.env, input=samples, check=True, timeout=60)
 
     @contextlib.contextmanager
     def hanging(self):
@@ -113,7 +120,7 @@ class SoundServer:
 
     def program(self, body: str, *arguments: object) -> subprocess.Popen:
         """Run Python with the devices in reach; it may ``say`` things, a line of JSON each."""
-        return subprocess.Popen(
+        program = subprocess.Popen(
             [sys.executable, "-W", "error", "-c", PROGRAM + body, *map(str, arguments)],
             env=self.env,
             stdin=subprocess.PIPE,
@@ -121,6 +128,15 @@ class SoundServer:
             stderr=subprocess.PIPE,
             text=True,
         )
+        self._programs.append(program)
+        return program
+
+    def close(self) -> None:
+        """End it, and what programs a failed test left behind."""
+        self.kill()
+        for program in self._programs:
+            with program:
+                program.kill()
 
     def _spawn(self, *command: str) -> None:
         nowhere = subprocess.DEVNULL
@@ -130,7 +146,7 @@ class SoundServer:
 @pytest.fixture(scope="session")
 def make_sound_server():
     """Make servers that are not yet started; all are ended at last."""
-    missing = [program for program in ("pulseaudio", "parec") if shutil.which(program) is None]
+    missing = [program for program in ("pulseaudio", "parec", "pacat") if shutil.which(program) is None]
     if ctypes.util.find_library("portaudio") is None:
         missing.append("libportaudio2")
     if missing:
@@ -140,7 +156,7 @@ def make_sound_server():
         def make(**shape: int) -> SoundServer:
             folder = ending.enter_context(tempfile.TemporaryDirectory(prefix="voice-"))
             server = SoundServer(Path(folder), **shape)
-            ending.callback(server.kill)
+            ending.callback(server.close)
             return server
 
         yield make

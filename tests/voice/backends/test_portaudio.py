@@ -1,5 +1,6 @@
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -25,7 +26,12 @@ def anyio_backend():
 # Real streams, on devices that exist in memory.
 
 
-def finish(program, stderr="", within_s=15):
+def within(seconds):
+    """The seconds, as many times more as there are programs for each processor."""
+    return seconds * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
+def finish(program, stderr="", within_s=60):
     """What it still says. It must end well, and nothing else may have reached its standard error."""
     try:
         out, err = program.communicate(timeout=within_s)
@@ -41,32 +47,29 @@ def next_said(program):
     return json.loads(program.stdout.readline())
 
 
-FEED_AND_HEAR = """
-microphone = PortAudioMicrophone("vl_mic", lambda notice: say(notice=notice))
-speaker = PortAudioSpeaker("VL_feed")
-heard = []
-
-async def listen(frames):
-    async for frame in frames:
-        heard.append(frame)
+HEAR = """
+microphone = PortAudioMicrophone("VL_mic", lambda notice: say(notice=notice))
 
 async def main():
-    async with microphone.open() as frames, anyio.create_task_group() as tasks:
-        tasks.start_soon(listen, frames)
-        await anyio.sleep(0.3)
-        await speaker.play(sound(5.5))
-        await anyio.sleep(0.3)
-        tasks.cancel_scope.cancel()
+    heard = []
+    async with microphone.open() as frames:
+        say(state="listening")
+        async for frame in frames:
+            heard.append(frame)
+            if len(heard) == 350:
+                break
+    np.save(sys.argv[1], np.concatenate(heard))
+    say(name=microphone.name, overflows=microphone.overflows)
 
 anyio.run(main)
-np.save(sys.argv[1], np.concatenate(heard))
-say(names=[microphone.name, speaker.name], overflows=microphone.overflows, played_s=speaker.played_s)
 """
 
 
 def check_fed_is_heard(server, path, assert_heard):
-    said = finish(server.program(FEED_AND_HEAR, path))
-    assert said == [{"names": ["vl_mic", "vl_feed"], "overflows": 0, "played_s": 5.5}]
+    program = server.program(HEAR, path)
+    assert next_said(program) == {"state": "listening"}
+    server.feed(5.5)
+    assert finish(program) == [{"name": "vl_mic", "overflows": 0}]
     assert_heard(np.load(path), 5.5)
 
 
@@ -142,7 +145,7 @@ def test_what_is_played_is_heard_whole_and_play_waits_for_its_end(sound_server, 
     assert said["played_s"] == 3
     assert said["ended"] - said["began"] >= 3
     # A sample reaches the recorder up to 60 ms after it was played.
-    assert -0.1 < said["ended"] - recorder.last_loud_at < 0.2
+    assert -0.1 < said["ended"] - recorder.last_loud_at < within(0.1)
 
 
 PLAY_AND_CANCEL = """
@@ -163,8 +166,8 @@ anyio.run(main)
 def test_a_sound_that_is_cancelled_is_silent_within_200_ms(sound_server, recorder):
     (said,) = finish(sound_server.program(PLAY_AND_CANCEL))
     time.sleep(0.4)
-    assert said["ended"] - said["cancelled"] < 0.2
-    assert recorder.last_loud_at - said["cancelled"] < 0.2
+    assert said["ended"] - said["cancelled"] < within(0.2)
+    assert recorder.last_loud_at - said["cancelled"] < within(0.2)
     loud = np.flatnonzero(np.abs(recorder.samples) > 500)
     assert (loud[-1] - loud[0]) / SAMPLE_RATE == pytest.approx(said["played_s"], abs=0.1)
 
@@ -211,11 +214,13 @@ def test_an_unknown_name_is_answered_with_the_names_there_are(sound_server):
 
 LISTEN_AND_PLAY = """
 microphone, speaker = PortAudioMicrophone("vl_mic"), PortAudioSpeaker("vl_spk")
+heard_frames = 0
 
 async def listen():
+    global heard_frames
     async with microphone.open() as frames:
         async for _ in frames:
-            pass
+            heard_frames += 1
 
 async def until_lost(doing):
     try:
@@ -227,7 +232,8 @@ async def main(patience_s):
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(until_lost, listen())
         tasks.start_soon(until_lost, speaker.play(sound(30)))
-        await anyio.sleep(patience_s)
+        while heard_frames < 50 * patience_s or speaker.played_s < patience_s:
+            await anyio.sleep(0.02)
         say(state="running")
 """
 
@@ -243,7 +249,7 @@ async def again():
         await anext(frames)
     say(state="running again")
 
-anyio.run(main, 0.5)
+anyio.run(main, 0.3)
 anyio.run(again)
 """
 
@@ -258,7 +264,7 @@ def test_a_server_that_dies_is_noticed_at_once_and_its_successor_found(make_soun
     server.kill()
     lost = [next_said(program), next_said(program)]
     assert {loss["lost"] for loss in lost} == {"vl_mic", "vl_spk"}
-    assert all(loss["at"] - killed < 1 for loss in lost)
+    assert all(loss["at"] - killed < within(1) for loss in lost)
     assert "There is no speaker" in next_said(program)["refused"]
     server.start()
     program.stdin.write("\n")
@@ -269,31 +275,64 @@ def test_a_server_that_dies_is_noticed_at_once_and_its_successor_found(make_soun
 @pytest.mark.devices
 def test_a_server_that_hangs_is_noticed_and_does_not_hold_the_program(sound_server):
     # Nothing is missed in the first 3 s; after them, 2 s without a callback are a loss.
-    program = sound_server.program(f"{LISTEN_AND_PLAY}\nanyio.run(main, 1.5)\nsay(at=time.monotonic())")
+    program = sound_server.program(f"{LISTEN_AND_PLAY}\nanyio.run(main, 1.2)\nsay(at=time.monotonic())")
     assert next_said(program) == {"state": "running"}
     hung = time.monotonic()
     with sound_server.hanging():
         *lost, ended = finish(program)
         gone = time.monotonic()
     assert {loss["lost"] for loss in lost} == {"vl_mic", "vl_spk"}
-    assert all(1.9 <= loss["at"] - hung < 3 for loss in lost)
-    # Both streams are left behind after half a second.
-    assert ended["at"] - max(loss["at"] for loss in lost) < 0.2
-    assert gone - ended["at"] < 0.5
+    assert all(1.5 < loss["at"] - hung < within(3) for loss in lost)
+    # Both streams are left behind after a quarter of a second.
+    assert ended["at"] - max(loss["at"] for loss in lost) < within(0.5)
+    assert gone - ended["at"] < within(0.5)
+
+
+INTERRUPTED = """
+try:
+    anyio.run(main, 0.3)
+except KeyboardInterrupt:
+    say(at=time.monotonic())
+"""
 
 
 @pytest.mark.devices
 @pytest.mark.parametrize("hangs", [False, True])
 def test_ctrl_c_ends_a_program_that_listens_and_plays(sound_server, hangs):
-    program = sound_server.program(
-        f"{LISTEN_AND_PLAY}\ntry:\n    anyio.run(main, 0.5)\nexcept KeyboardInterrupt:\n    say(state='left')"
-    )
+    program = sound_server.program(LISTEN_AND_PLAY + INTERRUPTED)
     assert next_said(program) == {"state": "running"}
     with sound_server.hanging() if hangs else nullcontext():
         interrupted = time.monotonic()
         program.send_signal(SIGINT)
-        assert finish(program) == [{"state": "left"}]
-        assert time.monotonic() - interrupted < 1
+        (left,) = finish(program)
+        gone = time.monotonic()
+    assert left["at"] - interrupted < within(0.6)
+    assert gone - interrupted < within(1)
+
+
+CANCELLED_WHILE_STARTING = """
+from functools import partial
+
+async def listen():
+    async with microphone.open() as frames:
+        await anext(frames)
+
+async def main():
+    for delay_s in np.linspace(0, 0.02, 20):
+        for doing in (partial(speaker.play, sound(1)), listen):
+            with anyio.move_on_after(delay_s):
+                await doing()
+    await speaker.play(sound(0.1))
+
+microphone, speaker = PortAudioMicrophone(), PortAudioSpeaker()
+anyio.run(main)
+say(played_s=speaker.played_s)
+"""
+
+
+@pytest.mark.devices
+def test_a_stream_can_be_given_up_at_any_moment_of_its_opening(sound_server):
+    assert finish(sound_server.program(CANCELLED_WHILE_STARTING)) == [{"played_s": 0.1}]
 
 
 HUNG_FROM_THE_START = """
@@ -332,7 +371,7 @@ anyio.run(main)
 def test_without_a_server_there_are_no_devices_and_no_wait(make_sound_server):
     began = time.monotonic()
     devices, error = finish(make_sound_server().program(NO_DEVICES))
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < within(3)
     assert devices == {"devices": []}
     assert error["sentence"].startswith("There is no microphone")
     assert "voice devices" in error["mend"]
@@ -527,7 +566,7 @@ async def test_a_stream_without_callbacks_is_lost(fake, monkeypatch):
     async with PortAudioMicrophone().open() as frames:
         with pytest.raises(DeviceLost):
             await anext(frames)
-    assert 0.3 < time.monotonic() - began < 1
+    assert 0.3 < time.monotonic() - began < within(1)
 
 
 @pytest.mark.anyio
@@ -536,7 +575,7 @@ async def test_a_stream_that_does_not_close_is_left_behind(fake):
     began = time.monotonic()
     async with PortAudioMicrophone().open():
         pass
-    assert 0.4 < time.monotonic() - began < 0.8
+    assert 0.2 < time.monotonic() - began < within(0.6)
 
 
 @pytest.mark.anyio
