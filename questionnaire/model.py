@@ -76,12 +76,14 @@ class Questionnaire:
     """The questions of one call, in the order in which they are asked.
 
     `review` says that the user sees all answers once more, and sends them, before they count. `repairs`
-    says in words what was wrong with the arguments and read all the same.
+    says in words what was wrong with the arguments and read all the same. `listed` says that options are
+    numbered, and their descriptions stand below them, even where rows are nothing but texts.
     """
 
     questions: tuple[Question, ...]
     review: bool = False
     repairs: tuple[str, ...] = ()
+    listed: bool = False
 
     def id_of(self, index: int) -> str:
         """Return the id of a question: the contract's, or else one made of its place, from `q1` on."""

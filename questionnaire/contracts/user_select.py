@@ -74,7 +74,8 @@ def read(arguments: Mapping[str, Any]) -> Questionnaire:
     options = read_options(
         reading, fields.get("options"), where, _OPTION_KEYS, custom_row=custom.label if custom else ""
     )
-    return Questionnaire((Question(text, options, custom=custom),), repairs=tuple(reading.repairs))
+    question = Question(text, options, custom=custom)
+    return Questionnaire((question,), repairs=tuple(reading.repairs), listed=True)
 
 
 def result(questionnaire: Questionnaire, outcome: Outcome) -> ToolResult:
