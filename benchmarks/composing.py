@@ -175,6 +175,7 @@ def long_reply(clips: Sequence[Clip], length_s: float, pauses_s: Span, seed: int
         if number:
             pauses.append(draw.uniform(*pauses_s))
             total_s += pauses[-1]
-        total_s += clips[number].turns[-1][1] - clips[number].turns[0][0]
+        start, end = speech_of(read_recording(clips[number].path), *clips[number].turns[0])
+        total_s += (end - start) / SAMPLE_RATE
         number += 1
     return compose(clips[:number], pauses)
