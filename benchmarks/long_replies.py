@@ -164,7 +164,7 @@ def report(paused: Groups, apart: Groups, long: Groups, settings: Settings) -> s
         "# Long replies",
         "",
         *conditions(settings),
-        f"* Composed from clips of the corpus with noise like the quiet of the same clip between them; seed {SEED}.",
+        f"* Composed from clips of the corpus, with noise like their quiet between them; seed {SEED}.",
         "",
         f"## A pause of {PAUSE_S:g} s inside a reply",
         "",
