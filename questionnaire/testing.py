@@ -13,7 +13,15 @@ from questionnaire.model import Input, Outcome, Provenance, Questionnaire, Statu
 from questionnaire.progress import Act, Give, Interview, Shown, Skip, Submit
 from questionnaire.toolset import Toolset
 
-__all__ = ["BY", "ScriptedLines", "ScriptedPresenter", "answered", "check_toolset", "outcome_of"]
+__all__ = [
+    "BY",
+    "ScriptedDialogs",
+    "ScriptedLines",
+    "ScriptedPresenter",
+    "answered",
+    "check_toolset",
+    "outcome_of",
+]
 
 BY = Provenance("scripted", Input.KEY, at=0.0)
 """Where the answers of a scripted user come from."""
@@ -86,6 +94,27 @@ class ScriptedLines(_Script[str | None]):
         reply = self._next(self.lines[-1] if self.lines else prompt)
         self.lines.append(prompt + (reply or ""))
         return reply
+
+
+class ScriptedDialogs(_Script[str | None]):
+    """A session client whose dialogs get the given replies; None dismisses the dialog.
+
+    `asked` holds the dialogs as they came: the method, the title, and the options or the placeholder.
+    """
+
+    def __init__(self, *replies: str | None) -> None:
+        super().__init__(replies)
+        self.asked: list[tuple[str, str, list[str] | str]] = []
+
+    async def select(self, title: str, options: list[str], /) -> str | None:
+        """Return the next reply."""
+        self.asked.append(("select", title, options))
+        return self._next(title)
+
+    async def input(self, title: str, placeholder: str, /) -> str | None:
+        """Return the next reply."""
+        self.asked.append(("input", title, placeholder))
+        return self._next(title)
 
 
 def answered(questionnaire: Questionnaire, *doings: str | Act) -> Outcome:
