@@ -1,0 +1,85 @@
+"""A questionnaire on a screen, without the terminal: keys go in, screens come out.
+
+It waits for nothing and draws nothing; the time is what the given clock says.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from questionnaire.presenters.terminal.keys import Key, Scene, press
+from questionnaire.presenters.terminal.layout import Screen, layout
+from questionnaire.presenters.terminal.state import Ui, arrived, opened
+from questionnaire.progress import Interview, Shown, Step, Touch
+
+GUARD_S = 0.3
+"""Keys that come sooner after the dialog appeared were typed at what stood there before."""
+
+
+class Dialog:
+    """One interview as it is shown and typed at. `clock` is in seconds."""
+
+    def __init__(self, interview: Interview, clock: Callable[[], float]) -> None:
+        self._interview = interview
+        self._clock = clock
+        self._ui = opened(interview.questionnaire, interview.step)
+        self._visible_since: float | None = None
+        self._receipt: int | None = -1
+        self._screen: Screen | None = None
+        self._drawn_from: tuple[Step, Ui, int, int] | None = None
+
+    @property
+    def text(self) -> str | None:
+        """The text of the open field, None where none is open."""
+        entry = self._ui_now().entry
+        return entry.field.text if entry else None
+
+    def screen(self, width: int, height: int) -> Screen:
+        """Return what is to be drawn on a terminal of this size."""
+        step, ui = self._interview.step, self._ui_now()
+        drawn_from = (step, ui, width, height)
+        before = self._drawn_from
+        if (
+            self._screen is None
+            or before is None
+            or before[2:] != (width, height)
+            or (before[0] is not step or before[1] is not ui)
+        ):
+            self._screen = layout(self._interview.questionnaire, step, ui, width, height)
+            self._drawn_from = drawn_from
+        return self._screen
+
+    def drawn(self) -> None:
+        """Take note that the screen stands before the user, and give the receipt for its question."""
+        now, place = self._clock(), self._interview.step.index
+        if self._visible_since is None:
+            self._visible_since = now
+        if place != self._receipt:
+            self._receipt = place
+            self._interview.send(Shown(now, place))
+
+    def press(self, key: Key) -> bool:
+        """Do what a key does, and return whether an editor is to be opened on `text`.
+
+        Too early a key does nothing. A text that comes back from the editor after its field was closed
+        is dropped.
+        """
+        now, ui = self._clock(), self._ui_now()
+        if self._visible_since is None or now - self._visible_since < GUARD_S:
+            return False
+        if key.name == "edited" and ui.entry is None:
+            self._interview.send(Touch())
+            return False
+        seen = self._screen
+        scene = Scene(self._interview.questionnaire, self._interview.step, now)
+        if seen is not None:
+            scene = replace(scene, top=seen.top, page_rows=seen.page_rows, preview_top=seen.preview_top)
+        pressed = press(key, ui, scene)
+        self._ui = pressed.ui
+        for act in pressed.acts:
+            self._interview.send(act)
+        return pressed.edit
+
+    def _ui_now(self) -> Ui:
+        """Return the state, on the page to which somebody else may have gone."""
+        self._ui = arrived(self._ui, self._interview.questionnaire, self._interview.step)
+        return self._ui

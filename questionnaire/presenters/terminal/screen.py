@@ -1,0 +1,269 @@
+"""The dialog on a real terminal: prompt_toolkit draws the rows and reads the keys, inline, below the cursor.
+
+prompt_toolkit runs on asyncio only.
+"""
+
+import asyncio
+import os
+import termios
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import TextIO
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.data_structures import Point
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.input.vt100 import Vt100Input
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.keys import Keys
+from prompt_toolkit.layout import Layout, Window
+from prompt_toolkit.layout.controls import UIContent, UIControl
+from prompt_toolkit.output.vt100 import Vt100_Output
+from prompt_toolkit.styles import Style
+
+from questionnaire.presenters.terminal.columns import Row, cells
+from questionnaire.presenters.terminal.dialog import Dialog
+from questionnaire.presenters.terminal.editor import edit_text
+from questionnaire.presenters.terminal.keys import Key
+from questionnaire.presenters.terminal.layout import Screen
+from questionnaire.presenters.terminal.style import STYLES
+
+_LONE_ESCAPE_S = 0.05
+"""So soon after Esc the rest of a key that begins with it has come, if there is a rest."""
+
+# Bracketed paste off, attributes off, cursor shown, lines broken at the end: what drawing may have changed.
+_MODES_BACK = b"\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?7h"
+
+_KEYS: Mapping[tuple[Keys | str, ...], str] = {
+    (Keys.Up,): "up",
+    (Keys.Down,): "down",
+    (Keys.ControlP,): "up",
+    (Keys.ControlN,): "down",
+    (Keys.Left,): "left",
+    (Keys.Right,): "right",
+    (Keys.Home,): "home",
+    (Keys.End,): "end",
+    (Keys.ControlA,): "home",
+    (Keys.ControlE,): "end",
+    (Keys.PageUp,): "page-up",
+    (Keys.PageDown,): "page-down",
+    (Keys.ShiftUp,): "preview-up",
+    (Keys.ShiftDown,): "preview-down",
+    (Keys.ControlLeft,): "word-left",
+    (Keys.ControlRight,): "word-right",
+    (Keys.Escape, "b"): "word-left",
+    (Keys.Escape, "f"): "word-right",
+    (Keys.Enter,): "enter",
+    (Keys.ControlJ,): "newline",
+    (Keys.Escape, Keys.Enter): "newline",
+    (Keys.Escape, Keys.ControlJ): "newline",
+    (Keys.Tab,): "tab",
+    (Keys.BackTab,): "back-tab",
+    (Keys.Escape,): "escape",
+    (Keys.Backspace,): "backspace",
+    (Keys.Delete,): "delete",
+    (Keys.ControlD,): "delete",
+    (Keys.ControlW,): "erase-word",
+    (Keys.ControlU,): "erase-line",
+    (Keys.ControlK,): "erase-rest",
+    (Keys.ControlZ,): "undo",
+    (Keys.ControlUnderscore,): "undo",
+    (Keys.ControlG,): "editor",
+    (Keys.Escape, "n"): "note",
+}
+
+
+class TerminalScreen:
+    """A dialog on the terminal behind two open file descriptors, which it does not close.
+
+    `interrupted` is called when Ctrl-C is pressed.
+    """
+
+    def __init__(self, dialog: Dialog, read_fd: int, write_fd: int, interrupted: Callable[[], None]) -> None:
+        self._dialog = dialog
+        self._fds = (read_fd, write_fd)
+        self._interrupted = interrupted
+        self._app: Application[None] | None = None
+
+    async def run(self) -> None:
+        """Show the dialog until `close`. Raises `EOFError` where the terminal hangs up.
+
+        However it ends, the dialog is off the screen then, and the terminal's modes are as before.
+        """
+        read_fd, write_fd = self._fds
+        with _modes_kept(read_fd, write_fd), _text_files(read_fd, write_fd) as (source, sink):
+            output = Vt100_Output.from_pty(sink, term=os.environ.get("TERM"))
+            output.enable_cpr = False  # an answer that never comes would be waited for, and complained of
+            self._app = Application(
+                layout=Layout(Window(_Rows(self), wrap_lines=False, dont_extend_height=True)),
+                key_bindings=self._bindings(),
+                style=Style.from_dict({f"ask.{name}": look for name, look in STYLES.items()}),
+                include_default_pygments_style=False,
+                erase_when_done=True,
+                input=Vt100Input(source),
+                output=output,
+                after_render=lambda _: self._safely(self._drawn),
+            )
+            self._app.ttimeoutlen = self._app.timeoutlen = _LONE_ESCAPE_S
+            try:
+                await self._app.run_async(handle_sigint=False, set_exception_handler=False)
+            finally:
+                self._app = None
+
+    def refresh(self) -> None:
+        """Draw anew."""
+        if self._app is not None:
+            self._app.invalidate()
+
+    def close(self, error: Exception | None = None) -> None:
+        """Take the dialog off the screen; `run` then returns, or raises `error`."""
+        app = self._app
+        if app is None or app.future is None or app.future.done():
+            return
+        if error is None:
+            app.exit()
+        else:
+            app.exit(exception=error)
+
+    def content(self, width: int) -> Screen:
+        """Return what is to be drawn; a failure ends the dialog, since a broken screen helps nobody."""
+        height = self._app.output.get_size().rows if self._app else 1
+        try:
+            return self._dialog.screen(width, height)
+        except Exception as error:
+            self.close(error)
+            return Screen(((),), (0, 0))
+
+    def _drawn(self) -> None:
+        if self._app is not None and not self._app.is_done:
+            self._dialog.drawn()
+
+    def _safely(self, do: Callable[[], None]) -> None:
+        try:
+            do()
+        except Exception as error:
+            self.close(error)
+
+    def _bindings(self) -> KeyBindings:
+        bindings = KeyBindings()
+
+        def bind(keys: tuple[Keys | str, ...], name: str) -> None:
+            bindings.add(*keys)(lambda event: self._press(Key(name), event))
+
+        for keys, name in _KEYS.items():
+            bind(keys, name)
+
+        @bindings.add(Keys.ControlC)
+        @bindings.add(Keys.SIGINT)
+        def _(_: KeyPressEvent) -> None:
+            self._safely(self._interrupted)
+
+        @bindings.add(Keys.BracketedPaste)
+        def _(event: KeyPressEvent) -> None:
+            self._press(Key("paste", event.data), event)
+
+        @bindings.add(Keys.Any)
+        def _(event: KeyPressEvent) -> None:
+            named = isinstance(event.key_sequence[0].key, Keys)  # a key without a meaning here
+            self._press(Key("other") if named else Key("text", event.data), event)
+
+        return bindings
+
+    def _press(self, key: Key, event: KeyPressEvent) -> None:
+        def press() -> None:
+            if self._dialog.press(key):
+                event.app.create_background_task(self._edit())
+
+        if not event.app.is_done:
+            self._safely(press)
+            event.app.invalidate()
+
+    async def _edit(self) -> None:
+        """Open the text of the field in the user's editor, and take over what it became."""
+        text = self._dialog.text
+        if text is None:
+            return
+        from prompt_toolkit.application.run_in_terminal import in_terminal
+
+        try:
+            async with in_terminal():
+                edited = await edit_text(text, *self._fds)
+            if edited is not None:
+                self._dialog.press(Key("edited", edited))
+            self.refresh()
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            self.close(error)
+
+
+class _Rows(UIControl):
+    """The rows of a screen as prompt_toolkit wants them."""
+
+    def __init__(self, screen: TerminalScreen) -> None:
+        self._screen = screen
+
+    def is_focusable(self) -> bool:
+        return True
+
+    def preferred_height(
+        self, width: int, max_available_height: int, wrap_lines: bool, get_line_prefix: object
+    ) -> int:
+        # The rows are wrapped already, and laid out for the height of the terminal alone: prompt_toolkit asks
+        # again with what it was told before, and never lets a dialog shrink.
+        del max_available_height, wrap_lines, get_line_prefix
+        return len(self._screen.content(width).rows)
+
+    def create_content(self, width: int, height: int | None) -> UIContent:
+        del height
+        screen = self._screen.content(width)
+        column, row = screen.cursor
+
+        def line(index: int) -> StyleAndTextTuples:
+            end = [("", " ")] if index == row else []  # the cursor may stand behind the last letter
+            return [*((_classes(style), text) for style, text in screen.rows[index]), *end]
+
+        return UIContent(
+            get_line=line,
+            line_count=len(screen.rows),
+            cursor_position=Point(_characters(screen.rows[row], column) if screen.rows else 0, row),
+            show_cursor=screen.typing,
+        )
+
+
+def _classes(style: str) -> str:
+    """Return a style in prompt_toolkit's terms, in a family of its own: it knows some of the names."""
+    return " ".join(f"class:ask.{name}" for name in style.split())
+
+
+def _characters(row: Row, column: int) -> int:
+    """Return how many characters of a row stand before a column: so prompt_toolkit counts."""
+    used = 0
+    text = "".join(text for _, text in row)
+    for count, char in enumerate(text):
+        if used >= column and cells(char):
+            return count
+        used += cells(char)
+    return len(text)
+
+
+@contextmanager
+def _text_files(read_fd: int, write_fd: int) -> Iterator[tuple[TextIO, TextIO]]:
+    with (
+        open(read_fd, encoding="utf-8", errors="surrogateescape", closefd=False) as source,
+        open(write_fd, "w", encoding="utf-8", errors="replace", closefd=False) as sink,
+    ):
+        yield source, sink
+
+
+@contextmanager
+def _modes_kept(read_fd: int, write_fd: int) -> Iterator[None]:
+    """Bring the terminal's modes back at the end, whatever became of what was drawn."""
+    before = termios.tcgetattr(read_fd)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.write(write_fd, _MODES_BACK)
+        with suppress(termios.error):
+            termios.tcsetattr(read_fd, termios.TCSANOW, before)
