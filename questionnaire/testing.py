@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
+import anyio
+
 from questionnaire.answers import Choice, Unclear, read_reply
 from questionnaire.model import Input, Outcome, Provenance, Questionnaire, Status
 from questionnaire.progress import Act, Give, Interview, Shown, Skip, Submit
@@ -15,6 +17,8 @@ from questionnaire.toolset import Toolset
 
 __all__ = [
     "BY",
+    "FakeClock",
+    "HeldPresenter",
     "ScriptedDialogs",
     "ScriptedLines",
     "ScriptedPresenter",
@@ -72,6 +76,66 @@ class ScriptedPresenter(_Script[str | Status | Sequence[str | Act]]):
         _play(interview, [] if isinstance(line, Status) else [line] if isinstance(line, str) else line)
         if isinstance(line, Status):
             interview.end(line)
+
+
+class HeldPresenter:
+    """A presenter whose user is the test: it shows each question, and waits for somebody else to act.
+
+    `open` is the interview on its surface, None while there is none; it fails where a second one comes.
+    `asked` holds all that were presented, `cancelled` how many of them were cancelled.
+    """
+
+    def __init__(self) -> None:
+        self.open: Interview | None = None
+        self.asked: list[Questionnaire] = []
+        self.cancelled = 0
+
+    async def present(self, interview: Interview) -> None:
+        """Show the steps of `interview` until there is an outcome."""
+        assert self.open is None, "two questionnaires are on one surface"
+        self.open = interview
+        self.asked.append(interview.questionnaire)
+        try:
+            while interview.outcome is None:
+                moved = anyio.Event()
+                interview.send(Shown(BY.at, interview.step.index))
+                with interview.watch(lambda _, moved=moved: moved.set()):  # type: ignore[misc]
+                    if interview.outcome is None:
+                        await moved.wait()
+        except anyio.get_cancelled_exc_class():
+            self.cancelled += 1
+            raise
+        finally:
+            self.open = None
+
+
+class FakeClock:
+    """A `Clock` that stands still until the test moves it on."""
+
+    def __init__(self) -> None:
+        self._now = 0.0
+        self._sleepers: dict[anyio.Event, float] = {}
+
+    def now(self) -> float:
+        """Return the time."""
+        return self._now
+
+    async def sleep(self, seconds: float) -> None:
+        """Return once the clock has been moved on that far."""
+        woken = anyio.Event()
+        self._sleepers[woken] = self._now + seconds
+        try:
+            await woken.wait()
+        finally:
+            self._sleepers.pop(woken, None)
+
+    async def advance(self, seconds: float) -> None:
+        """Move on, and let everybody act whose time has come."""
+        self._now += seconds
+        for woken, due in tuple(self._sleepers.items()):
+            if due <= self._now:
+                woken.set()
+        await anyio.wait_all_tasks_blocked()
 
 
 class ScriptedLines(_Script[str | None]):
