@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from questionnaire.display import quoted
-from questionnaire.errors import InvalidQuestionnaire, NoInterface, NotShown, QuestionnaireError
+from questionnaire.errors import MalformedAnswers, NoInterface, QuestionnaireError
 from questionnaire.model import Kind, Outcome, Question, Questionnaire, Status
 from questionnaire.tool import Tool, ToolResult
 
@@ -55,7 +55,7 @@ def failed(
     Where nobody saw the questions, the text repeats them, so that the model can ask in chat.
     """
     text = str(error)
-    unseen = isinstance(error, NoInterface | NotShown | InvalidQuestionnaire)
+    unseen = not isinstance(error, MalformedAnswers)
     if questionnaire is not None and unseen:
         reason = NO_INTERFACE if isinstance(error, NoInterface) else text
         questions = "\n".join(_spelled_out(question) for question in questionnaire.questions)

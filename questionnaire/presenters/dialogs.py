@@ -14,7 +14,7 @@ from questionnaire.answers import Choice, Unclear, read_picks, row_labels
 from questionnaire.display import look, printable, wrapped
 from questionnaire.errors import NoInterface, QuestionnaireError
 from questionnaire.model import Input, Kind, Option, Provenance, Question, Status
-from questionnaire.progress import Act, Draft, Give, Interview, Shown, Skip, Stop, Submit
+from questionnaire.progress import Act, Draft, Give, Interview, Shown, Skip, Stop, Submit, Touch
 
 NEXT = "Next"
 TYPE, TYPE_OR_SKIP = "Type your answer", "Type your answer, or leave it empty to skip"
@@ -182,6 +182,7 @@ class _Call:
         if not self._moved():
             with CancelScope() as waiting, self._interview.watch(others_acted):
                 reply = await dialog()
+                self._interview.send(Touch())  # a sign of life, whatever comes of the reply
         if self._moved():
             raise _Moved
         self.was_shown = True
