@@ -1,8 +1,10 @@
 """The command `questionnaire`: shell scripts ask a person what a model would ask."""
 
 import json
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -11,6 +13,7 @@ import click
 from questionnaire.contracts import CONTRACTS
 from questionnaire.errors import InvalidQuestionnaire, NoInterface
 from questionnaire.model import Status
+from questionnaire.presenters.base import Presenter
 from questionnaire.progress import Interview
 from questionnaire.tool import ToolResult
 
@@ -35,21 +38,19 @@ def main() -> None:
 @main.command()
 @click.argument("file", metavar="FILE.json|-")
 @_contract
-def ask(file: str, contract_name: str) -> None:
+@click.option("--linear", is_flag=True, help="Ask with plain lines, as a screen reader wants them.")
+def ask(file: str, contract_name: str, linear: bool) -> None:
     """Ask the questions in FILE.json (- for standard input) on the controlling terminal.
 
-    Prints one JSON object, {"text", "details", "isError"}, on standard output, whatever happens. Ctrl-D
-    declines.
+    Prints one JSON object, {"text", "details", "isError"}, on standard output, whatever happens. Esc
+    declines; with --linear, and on a terminal that can only print, Ctrl-D does.
 
     Exit codes: 0 answered, 1 declined or cancelled, 2 unusable input, 3 no terminal, 130 interrupted.
     """
-    import time
-
     import anyio
 
     from questionnaire.asking import conduct, result_of
-    from questionnaire.presenters.linear import LinearPresenter
-    from questionnaire.presenters.lines import controlling_terminal
+    from questionnaire.presenters.terminal import INTERRUPTED
 
     contract = CONTRACTS[contract_name]
     try:
@@ -60,15 +61,19 @@ def ask(file: str, contract_name: str) -> None:
         sys.exit(EXIT_INTERRUPTED)
     interview = Interview(questionnaire)
     try:
-        with controlling_terminal() as terminal:
-            outcome = anyio.run(conduct, LinearPresenter(terminal, time.time), interview)
+        with _presenter(linear=linear or _only_prints()) as presenter:
+            outcome = anyio.run(conduct, presenter, interview)
     except NoInterface as error:
         _finish(contract.failure(error, questionnaire), EXIT_NO_TERMINAL)
     except KeyboardInterrupt:
-        interview.end(Status.CANCELLED, "interrupted with Ctrl-C")
+        interview.end(Status.CANCELLED, INTERRUPTED)
         assert interview.outcome is not None
         _finish(result_of(contract, questionnaire, interview.outcome), EXIT_INTERRUPTED)
     result = result_of(contract, questionnaire, outcome)
+    if outcome.status is Status.NEVER_SHOWN:
+        _finish(result, EXIT_NO_TERMINAL)
+    if outcome.status is Status.CANCELLED and outcome.reason == INTERRUPTED:
+        _finish(result, EXIT_INTERRUPTED)
     _finish(result, EXIT_NOT_ANSWERED if result.details["cancelled"] else EXIT_ANSWERED)
 
 
@@ -79,6 +84,27 @@ def schema(contract_name: str) -> None:
     tool = CONTRACTS[contract_name].tool
     shown = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     click.echo(json.dumps(shown, indent=2))
+
+
+@contextmanager
+def _presenter(*, linear: bool) -> Iterator[Presenter]:
+    import time
+
+    if linear:
+        from questionnaire.presenters.linear import LinearPresenter
+        from questionnaire.presenters.lines import controlling_terminal
+
+        with controlling_terminal() as terminal:
+            yield LinearPresenter(terminal, time.time)
+    else:
+        from questionnaire.presenters.terminal import TerminalPresenter
+
+        yield TerminalPresenter(clock=time.time)
+
+
+def _only_prints() -> bool:
+    """Return whether the terminal says that it can do no more than print."""
+    return os.environ.get("TERM", "") in ("", "dumb", "unknown")
 
 
 def _arguments(file: str) -> Mapping[str, Any]:

@@ -85,7 +85,7 @@ def ask(tmp_path):
     asked = []
 
     def start(arguments, *options):
-        asked.append(Asked(tmp_path, arguments, *options))
+        asked.append(Asked(tmp_path, arguments, "--linear", *options))
         return asked[-1]
 
     yield start
@@ -167,7 +167,7 @@ def child_of(pid):
 def test_the_real_ctrl_c_key(tmp_path):
     question = tmp_path / "question.json"
     question.write_text(json.dumps({"questions": [SIZE]}))
-    python, *arguments = command("ask", str(question))
+    python, *arguments = command("ask", str(question), "--linear")
     terminal = pexpect.spawn(python, arguments, cwd=str(ROOT), encoding="utf-8", timeout=10)
     before = termios.tcgetattr(terminal.child_fd)
     terminal.expect_exact("\n> ")
