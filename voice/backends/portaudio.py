@@ -52,10 +52,11 @@ _CLOSE_LIMIT_S = 0.25
 _LOST_AFTER_S = 2.0
 """A stream without a callback for so long is dead. A hung sound server gives no other sign."""
 
-_HEARTBEAT_CHECK_S = 0.25
-
 _GRACE_S = 3.0
 """The same, counted from its start: a sound server that was idle may take 2 s to begin."""
+
+_HEARTBEAT_CHECK_S = 0.25
+"""How often that is looked at."""
 
 _MUTE_S = 3.0
 """So much digital silence at the beginning is not a quiet room but a muted or forbidden microphone."""
@@ -414,13 +415,13 @@ class _Library:
         return self._sounddevice
 
     def _renew(self, sounddevice: Any) -> None:
-        # As often as it was initialised: PortAudio counts, and looks for devices when it begins at nought.
-        while sounddevice._initialized:
-            sounddevice._terminate()
-        if self._portaudio is not None:
-            self._portaudio.Pa_Terminate()
-            self._portaudio.Pa_Initialize()
+        # PortAudio counts how often it was initialised, and looks for devices when it begins at nought.
         try:
+            while sounddevice._initialized:
+                sounddevice._terminate()
+            if self._portaudio is not None:
+                self._portaudio.Pa_Terminate()
+                self._portaudio.Pa_Initialize()
             sounddevice._initialize()
         except sounddevice.PortAudioError as error:
             raise _not_started(error) from None
@@ -532,7 +533,8 @@ def _quieten_c() -> None:
     whenever a device goes away. PortAudio can be given no other place, and ALSA's error handler sees only a
     part. Turning descriptor 2 to /dev/null around each call misses those moments, and silences whatever else
     is written meanwhile, for good where the call hangs. So it is the C library's variable ``stderr`` that is
-    turned: Python and child processes write to the descriptor and are not touched.
+    turned: Python and child processes write to the descriptor and are not touched. What is lost with it is the
+    line that a failing assertion in C writes before it ends the program.
     """
     if sys.platform != "linux":
         return
