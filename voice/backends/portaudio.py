@@ -533,8 +533,8 @@ def _quieten_c() -> None:
     whenever a device goes away. PortAudio can be given no other place, and ALSA's error handler sees only a
     part. Turning descriptor 2 to /dev/null around each call misses those moments, and silences whatever else
     is written meanwhile, for good where the call hangs. So it is the C library's variable ``stderr`` that is
-    turned: Python and child processes write to the descriptor and are not touched. What is lost with it is the
-    line that a failing assertion in C writes before it ends the program.
+    turned: Python and child processes write to the descriptor and are not touched. What is lost with it is
+    the line that a failing assertion in C writes before it ends the program.
     """
     if sys.platform != "linux":
         return
