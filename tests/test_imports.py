@@ -15,6 +15,7 @@ HEAVY = {
     "faster_whisper",
     "huggingface_hub",
     "onnxruntime",
+    "prompt_toolkit",
     "pyttsx3",
     "rich",
     "sounddevice",
