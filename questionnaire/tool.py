@@ -7,11 +7,16 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool as a model sees it; `parameters` is the JSON Schema of its arguments."""
+    """A tool as a model sees it; `parameters` is the JSON Schema of its arguments.
+
+    `needs_person` tells a host that only a person can complete a call: that the call was approved, by a
+    rule or by a click, is no answer, and where nobody can be asked the tool is of no use.
+    """
 
     name: str
     description: str
     parameters: Mapping[str, Any]
+    needs_person: bool = False
 
 
 @dataclass(frozen=True)

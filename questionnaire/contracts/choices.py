@@ -30,6 +30,7 @@ TOOL = Tool(
         'always added, so offer no "Other" of your own. Set multiSelect where several options can hold at '
         "once. Give an option a preview where seeing it helps to decide."
     ),
+    needs_person=True,
     parameters={
         "type": "object",
         "properties": {

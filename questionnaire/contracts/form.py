@@ -31,6 +31,7 @@ TOOL = Tool(
         'write instead, so offer no "Other" of your own; one of type text is answered in writing. Set '
         "required to false where the user may skip the question."
     ),
+    needs_person=True,
     parameters={
         "type": "object",
         "properties": {

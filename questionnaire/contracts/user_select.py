@@ -23,6 +23,7 @@ TOOL = Tool(
         f"Let the user pick one of several options that exclude each other. {GUIDANCE} Set allowCustom "
         "where an answer in the user's own words would do as well."
     ),
+    needs_person=True,
     parameters={
         "type": "object",
         "properties": {
