@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 import anyio
+from anyio.lowlevel import checkpoint
 
 from questionnaire.answers import Choice, Unclear, read_reply
 from questionnaire.model import Input, Outcome, Provenance, Questionnaire, Status
@@ -22,6 +23,7 @@ __all__ = [
     "ScriptedDialogs",
     "ScriptedLines",
     "ScriptedPresenter",
+    "all_quiet",
     "answered",
     "check_toolset",
     "outcome_of",
@@ -135,7 +137,13 @@ class FakeClock:
         for woken, due in tuple(self._sleepers.items()):
             if due <= self._now:
                 woken.set()
-        await anyio.wait_all_tasks_blocked()
+        await all_quiet()
+
+
+async def all_quiet() -> None:
+    """Let every task do what it can do now, without waiting for time or for the outside."""
+    for _ in range(30):
+        await checkpoint()
 
 
 class ScriptedLines(_Script[str | None]):

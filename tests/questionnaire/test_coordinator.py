@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 from anyio import create_task_group, fail_after, sleep_forever
-from anyio.lowlevel import checkpoint
 
 from questionnaire.contracts import CONTRACTS
 from questionnaire.coordinator import Coordinator
@@ -14,7 +13,7 @@ from questionnaire.limits import TimeOut
 from questionnaire.mirrors import Mirrors
 from questionnaire.model import Answer, CustomRow, Input, Option, Question, Questionnaire, Status
 from questionnaire.progress import Draft, Give, Shown, Skip, Touch
-from questionnaire.testing import BY, FakeClock, HeldPresenter, ScriptedPresenter
+from questionnaire.testing import BY, FakeClock, HeldPresenter, ScriptedPresenter, all_quiet
 
 pytestmark = pytest.mark.anyio
 
@@ -30,12 +29,6 @@ ONE, TWO, THREE = map(ask_one, ("One?", "Two?", "Three?"))
 FORM = Questionnaire(
     (Question("First?", AB), Question("Then?"), Question("More?", required=False)), review=True
 )
-
-
-async def all_quiet():
-    """Let everybody do what they can do now."""
-    for _ in range(30):
-        await checkpoint()
 
 
 class Calls:

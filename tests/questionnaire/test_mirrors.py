@@ -5,7 +5,6 @@ from collections import Counter
 
 import anyio
 import pytest
-from anyio.lowlevel import checkpoint
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +15,7 @@ from questionnaire.mirrors import CLOSED, CUSTOM_INPUT_REQUEST, ERROR, REQUEST, 
 from questionnaire.model import Answer, CustomRow, Input, Option, Question, Questionnaire, Status
 from questionnaire.progress import Draft, Escape, Give, GoTo, Interview, Next, Skip, Submit
 from questionnaire.remote import question_of, read_response, request_data, response_of
-from questionnaire.testing import BY, HeldPresenter
+from questionnaire.testing import BY, HeldPresenter, all_quiet
 
 pytestmark = pytest.mark.anyio
 
@@ -352,11 +351,6 @@ async def test_the_open_requests_are_there_for_who_comes_late():
 
 
 # Together with a presenter.
-
-
-async def all_quiet():
-    for _ in range(30):
-        await checkpoint()
 
 
 @pytest.mark.parametrize("questionnaire", [MERGE, MULTI])
