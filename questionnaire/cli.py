@@ -5,13 +5,21 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
 from questionnaire.contracts import CONTRACTS
-from questionnaire.errors import InvalidQuestionnaire, NoInterface
+from questionnaire.display import printable, quoted
+from questionnaire.errors import (
+    BadComposition,
+    BadSettings,
+    InvalidQuestionnaire,
+    NoInterface,
+    QuestionnaireError,
+)
 from questionnaire.model import Status
 from questionnaire.presenters.base import Presenter
 from questionnaire.progress import Interview
@@ -23,10 +31,18 @@ _contract = click.option(
     "--contract",
     "contract_name",
     type=click.Choice(list(CONTRACTS)),
-    default="choices",
-    show_default=True,
-    help="The form of the questions and of the result.",
+    help="The form of the questions and of the result. Left out, the settings say: choices, unless changed.",
 )
+
+
+class _AsJson(click.Command):
+    """A command whose every error is one JSON object on standard output, a wrong option included."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            _finish(_not_asked("usage", error.format_message()), EXIT_UNUSABLE)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -35,11 +51,12 @@ def main() -> None:
     """Ask a person a question with a few answers to choose from."""
 
 
-@main.command()
+@main.command(cls=_AsJson)
 @click.argument("file", metavar="FILE.json|-")
 @_contract
 @click.option("--linear", is_flag=True, help="Ask with plain lines, as a screen reader wants them.")
-def ask(file: str, contract_name: str, linear: bool) -> None:
+@click.option("--mode", metavar="NAME", help="The mode of the session; it has to load questionnaire.")
+def ask(file: str, contract_name: str | None, linear: bool, mode: str | None) -> None:
     """Ask the questions in FILE.json (- for standard input) on the controlling terminal.
 
     Prints one JSON object, {"text", "details", "isError"}, on standard output, whatever happens. Esc
@@ -51,14 +68,18 @@ def ask(file: str, contract_name: str, linear: bool) -> None:
 
     from questionnaire.asking import conduct, result_of
     from questionnaire.presenters.terminal import INTERRUPTED
+    from questionnaire.settings import load_settings
 
-    contract = CONTRACTS[contract_name]
+    contract = CONTRACTS[contract_name or "choices"]
     try:
+        settings = load_settings()
+        contract = CONTRACTS[contract_name or settings.contract]
+        _check_mode(mode, settings.modes_file)
         questionnaire = contract.read(_arguments(file))
-    except InvalidQuestionnaire as error:
+    except (InvalidQuestionnaire, BadSettings, BadComposition) as error:
         _finish(contract.failure(error, None), EXIT_UNUSABLE)
     except KeyboardInterrupt:
-        sys.exit(EXIT_INTERRUPTED)
+        _finish(_not_asked("interrupted", "Interrupted before anything was asked."), EXIT_INTERRUPTED)
     interview = Interview(questionnaire)
     try:
         with _presenter(linear=linear or _only_prints()) as presenter:
@@ -79,11 +100,61 @@ def ask(file: str, contract_name: str, linear: bool) -> None:
 
 @main.command()
 @_contract
-def schema(contract_name: str) -> None:
+def schema(contract_name: str | None) -> None:
     """Print the tool as a model sees it: name, description and the JSON Schema of its arguments."""
+    if contract_name is None:
+        from questionnaire.settings import load_settings
+
+        with _explained():
+            contract_name = load_settings().contract
     tool = CONTRACTS[contract_name].tool
     shown = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
     click.echo(json.dumps(shown, indent=2))
+
+
+@main.command()
+@click.option(
+    "--file",
+    type=click.Path(path_type=Path),
+    help="The composition. Left out, the settings name it, or else it is the nearest .po/modes.yaml.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def modes(file: Path | None, as_json: bool) -> None:
+    """List the modes that a session can be started in, and the packages that each of them loads."""
+    from questionnaire.composition import find, load
+    from questionnaire.settings import load_settings
+
+    with _explained():
+        composition = load(file or load_settings().modes_file or find())
+    if as_json:
+        listed = [asdict(mode) for mode in composition.modes.values()]
+        click.echo(json.dumps({"file": composition.source, "modes": listed}, indent=2))
+        return
+    for mode in composition.modes.values():
+        click.echo(f"{printable(mode.name)}: {', '.join(mode.packages) or 'nothing'}")
+        if mode.description:
+            click.echo(f"    {printable(mode.description)}")
+        click.echo(f"    layers: {printable(', '.join(mode.layers))}")
+
+
+def _check_mode(mode: str | None, modes_file: Path | None) -> None:
+    """Raise `BadComposition` where a session in this mode asks nobody anything."""
+    if mode is None:
+        return
+    from questionnaire.composition import packages_for
+
+    if "questionnaire" not in packages_for(mode, modes_file):
+        raise BadComposition(f"The mode {quoted(mode)} does not load questionnaire, so nothing was asked.")
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Say in one sentence on standard error what cannot be used."""
+    try:
+        yield
+    except QuestionnaireError as error:
+        click.echo(printable(str(error)), err=True)
+        sys.exit(EXIT_UNUSABLE)
 
 
 @contextmanager
@@ -126,6 +197,12 @@ def _unreadable(where: str, came: str) -> InvalidQuestionnaire:
     return InvalidQuestionnaire(
         "unreadable", where, came=came, expected="one JSON object is expected", example='{"questions": [...]}'
     )
+
+
+def _not_asked(code: str, text: str) -> ToolResult:
+    """Return the error of a call that never came to be one."""
+    details = {"cancelled": True, "status": str(Status.NEVER_SHOWN), "error": code}
+    return ToolResult(text, details, is_error=True)
 
 
 def _finish(result: ToolResult, exit_code: int) -> NoReturn:
