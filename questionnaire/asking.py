@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Literal
 
 import anyio
@@ -66,12 +67,21 @@ def read_questionnaire(
 
 
 def result_of(contract: Contract, questionnaire: Questionnaire, outcome: Outcome) -> ToolResult:
-    """Return what the model gets of an outcome; one that cannot be true is an error, never an answer."""
+    """Return what the model gets of an outcome; one that cannot be true is an error, never an answer.
+
+    Where a surface could not show all of a question, `details.unshown` says so: `[{questionIndex, parts}]`.
+    """
     try:
         check_outcome(questionnaire, outcome)
     except (MalformedAnswers, NotShown) as error:
         return contract.failure(error, questionnaire)
-    return contract.result(questionnaire, outcome)
+    result = contract.result(questionnaire, outcome)
+    unshown = [
+        {"questionIndex": index, "parts": list(response.unshown)}
+        for index, response in enumerate(outcome.responses)
+        if response.unshown
+    ]
+    return replace(result, details={**result.details, "unshown": unshown}) if unshown else result
 
 
 async def conduct(presenter: Presenter | None, interview: Interview) -> Outcome:

@@ -144,7 +144,8 @@ class Response:
     `draft` is text that was typed and not sent, and `ticked` the options ticked and not sent; both may
     stand beside an answer. `note` is what the user wrote about the question, `option_notes` what they
     wrote about options, as pairs of index and text, ascending. `shown_at` is when the question first
-    stood before a person, None while it has not; `by` is where the answer or the skip came from.
+    stood before a person, None while it has not, and `unshown` what of it that surface could not show, as
+    nouns ("descriptions"); `by` is where the answer or the skip came from.
     """
 
     answer: Answer | None = None
@@ -155,6 +156,7 @@ class Response:
     option_notes: tuple[tuple[int, str], ...] = ()
     shown_at: float | None = None
     by: Provenance | None = None
+    unshown: tuple[str, ...] = ()
 
     @property
     def state(self) -> State:

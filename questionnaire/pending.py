@@ -127,6 +127,7 @@ def _response(data: Mapping[str, Any]) -> Response:
             **data,
             "answer": Answer(tuple(answer["selected"]), answer["custom"]) if answer else None,
             "ticked": tuple(data["ticked"]),
+            "unshown": tuple(data["unshown"]),
             "option_notes": tuple((index, text) for index, text in data["option_notes"]),
             "by": Provenance(**{**by, "input": Input(by["input"])}) if by else None,
         }

@@ -40,10 +40,14 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A question stands before a person since `at`; only the first time is kept. None is the review."""
+    """A question stands before a person since `at`; only the first time is kept. None is the review.
+
+    `without` says what of the question the surface cannot show, as nouns.
+    """
 
     at: float
     index: int | None
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,10 +275,10 @@ def _touched(response: Response) -> bool:
 
 
 def _receive(responses: list[Response], receipt: Shown) -> None:
-    """Keep when a question was first shown."""
+    """Keep when a question was first shown, and without what."""
     index = receipt.index
     if index is not None and 0 <= index < len(responses) and responses[index].shown_at is None:
-        responses[index] = replace(responses[index], shown_at=receipt.at)
+        responses[index] = replace(responses[index], shown_at=receipt.at, unshown=receipt.without)
 
 
 def _objection(questionnaire: Questionnaire, index: int | None, act: Give | Skip | Draft | Note) -> str:

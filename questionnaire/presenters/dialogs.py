@@ -1,7 +1,8 @@
 """The dialogs presenter: one question at a time, as `select` and `input` dialogs of a session client.
 
 The sequence is that of the contracts, with no dialog of our own between. Nothing is reviewed, since each
-dialog is sent by itself; any dialog that is dismissed ends the call, with the answers so far.
+dialog is sent by itself; any dialog that is dismissed ends the call, with the answers so far. What rows of
+labels cannot show (descriptions, previews) is named in the receipt, so that the model hears of it.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -99,9 +100,11 @@ class _Call:
                 interview.send(Submit())  # which leads to the next open question, or ends it
                 continue
             self._index = index
-            interview.send(Shown(self._clock(), index))
+            question = interview.questionnaire.questions[index]
+            without = _unshown(question, listed=interview.questionnaire.listed)
+            interview.send(Shown(self._clock(), index, without))
             with suppress(_Moved):
-                interview.send(await self._act(interview.questionnaire.questions[index]))
+                interview.send(await self._act(question))
 
     async def _act(self, question: Question) -> Act:
         if question.kind is Kind.TEXT:
@@ -209,6 +212,13 @@ def _rows(question: Question, ticked: Sequence[int] | None = None, *, listed: bo
         details = _details(option) if listed else ""
         rows.append(f"{mark}{number}{printable(option.label)}{badge}{details}")
     return [*rows, question.custom.label] if question.custom else rows
+
+
+def _unshown(question: Question, *, listed: bool) -> tuple[str, ...]:
+    """Return what of a question has no place in rows of labels."""
+    described = any(option.description for option in question.options) and not listed
+    previewed = any(option.preview for option in question.options)
+    return (*(["descriptions"] if described else []), *(["previews"] if previewed else []))
 
 
 def _details(option: Option) -> str:

@@ -269,9 +269,28 @@ async def test_a_closed_selection_has_no_custom_row():
 async def test_who_answered_and_when_is_kept(reply):
     outcome, _ = await present(choices.read({"questions": [DEPLOY]}), reply)
     by = Provenance("dialogs", Input.KEY, 7.0)
-    assert outcome.responses == (Response(Answer((1,)), shown_at=7.0, by=by),)
+    unshown = ("descriptions", "previews")
+    assert outcome.responses == (Response(Answer((1,)), shown_at=7.0, by=by, unshown=unshown),)
     outcome, _ = await present(choices.read({"questions": [DEPLOY]}), reply, remote_id="phone")
     assert outcome.responses[0].by == Provenance("dialogs", Input.REMOTE, 7.0, "phone")
+
+
+@pytest.mark.parametrize(
+    ("contract", "arguments", "replies", "unshown"),
+    [
+        (
+            choices,
+            {"questions": [DEPLOY, CHECKS]},
+            ["Throwaway VM", "[ ] Lint", "Next"],
+            [{"questionIndex": 0, "parts": ["descriptions", "previews"]}],
+        ),
+        (form, FORM, ["Rust", "ledger", None], [{"questionIndex": 0, "parts": ["descriptions"]}]),
+        (user_select, MERGE, ["1. Squash"], None),
+    ],
+)
+async def test_what_dialogs_cannot_show_is_told(contract, arguments, replies, unshown):
+    result, _ = await ask(contract, arguments, *replies)
+    assert result.details.get("unshown") == unshown
 
 
 SAME = Option("Same")

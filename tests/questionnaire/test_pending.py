@@ -48,6 +48,7 @@ RESPONSES = st.builds(
     note=TEXT,
     option_notes=st.sampled_from([(), ((1, "because"),)]),
     shown_at=st.none() | st.floats(0, 9),
+    unshown=st.sampled_from([(), ("descriptions", "previews")]),
 ) | st.builds(
     Response,
     answer=st.sampled_from([Answer((1,)), Answer(custom="own words")]),
