@@ -64,8 +64,8 @@ class Hearing:
 
     @property
     def busy(self) -> bool:
-        """Whether somebody is speaking, or something said is not yet a message."""
-        return bool(self._turns)
+        """Whether somebody is speaking or perhaps begins to, or something said is not yet a message."""
+        return bool(self._turns) or self._ear.undecided
 
     @property
     def speaking(self) -> bool:

@@ -86,6 +86,11 @@ class Endpointer:
     def __post_init__(self) -> None:
         self._recent: deque[bool] = deque(maxlen=_frames(self.start.within_s))
 
+    @property
+    def undecided(self) -> bool:
+        """Whether a turn is open, or a beginning that may become one was heard a moment ago."""
+        return self.onset is not None or any(self._recent)
+
     def push(self, verdict: Verdict) -> list[Decision]:
         """Take the verdict on the next frame; return what it decides, mostly nothing."""
         self.frames += 1

@@ -59,6 +59,11 @@ class Ear:
         """Whether an utterance is open."""
         return self.endpointer.onset is not None
 
+    @property
+    def undecided(self) -> bool:
+        """Whether what comes next still decides something: an utterance is open, or is perhaps beginning."""
+        return self.endpointer.undecided
+
     def push(self, frame: Frame) -> list[Heard]:
         """Hear the next frame; return what it decides, mostly nothing."""
         verdict = self.detector.judge(frame)

@@ -93,6 +93,19 @@ def test_a_forgotten_frame_passes_time_and_drops_what_is_open():
     assert endpointer.input_ended() == []
 
 
+def test_it_is_undecided_from_the_first_speech_until_the_turn_is_over_or_the_flicker_forgotten():
+    endpointer = Endpointer()
+    assert not endpointer.undecided
+    endpointer.push(SPEECH)
+    assert endpointer.undecided
+    decisions(endpointer, (0.3, QUIET))
+    assert not endpointer.undecided
+    decisions(endpointer, (0.5, SPEECH), (1.58, QUIET))
+    assert endpointer.undecided
+    endpointer.push(QUIET)
+    assert not endpointer.undecided
+
+
 @given(st.lists(st.floats(0, 1), max_size=600))
 def test_turns_alternate_and_lie_in_their_order(probabilities):
     endpointer = Endpointer(end=EndRule(silence_s=0.2, longest_s=4.0, warn_s=3.0))
