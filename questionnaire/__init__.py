@@ -8,9 +8,13 @@ Tool sets meet a host through two doors, `tools()` and `call()`, and restriction
 
 from questionnaire.answers import Choice, Skipped, Unclear, read_picks, read_reply, read_words
 from questionnaire.asking import TOOL_NAMES, questionnaire_toolset, read_questionnaire
+from questionnaire.composition import packages_for
 from questionnaire.contracts import CONTRACTS, Contract
 from questionnaire.display import printable
 from questionnaire.errors import (
+    BadComposition,
+    BadSettings,
+    ClientLost,
     DuplicateTool,
     InvalidQuestionnaire,
     MalformedAnswers,
@@ -34,8 +38,10 @@ from questionnaire.model import (
     Status,
 )
 from questionnaire.presenters.base import Presenter
+from questionnaire.presenters.dialogs import DialogClient, DialogsPresenter
 from questionnaire.presenters.linear import LinearPresenter
 from questionnaire.presenters.lines import FileLines, LineTerminal, controlling_terminal
+from questionnaire.presenters.rpc import RpcDialogs
 from questionnaire.progress import (
     Act,
     Back,
@@ -64,10 +70,15 @@ __all__ = [
     "AdjustableToolset",
     "Answer",
     "Back",
+    "BadComposition",
+    "BadSettings",
     "Choice",
+    "ClientLost",
     "CombinedToolset",
     "Contract",
     "CustomRow",
+    "DialogClient",
+    "DialogsPresenter",
     "Draft",
     "DuplicateTool",
     "Escape",
@@ -97,6 +108,7 @@ __all__ = [
     "Response",
     "RestrictedToolset",
     "Restriction",
+    "RpcDialogs",
     "Shown",
     "Skip",
     "Skipped",
@@ -114,6 +126,7 @@ __all__ = [
     "Unclear",
     "Withhold",
     "controlling_terminal",
+    "packages_for",
     "printable",
     "questionnaire_toolset",
     "read_picks",

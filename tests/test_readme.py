@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from questionnaire.composition import parse
 from questionnaire.settings import QuestionnaireSettings
 from voice.settings import Settings
 
@@ -41,6 +42,13 @@ def test_the_settings_shown_are_the_defaults():
             group = re.match(r"\[(\w+)\]", text)[1]
             assert set(re.findall(r"^#? ?([a-z_]+) =", text, re.MULTILINE)) == set(groups.pop(group))
     assert not groups
+
+
+def test_the_composition_shown_can_be_used():
+    (shown,) = blocks("yaml")
+    modes = parse(shown).modes
+    assert modes["hands-free"].packages == ("questionnaire", "voice")
+    assert modes["keyboard"].packages == ("questionnaire",)
 
 
 @pytest.mark.parametrize("command", sorted(set(re.findall(r"`((?:voice|questionnaire) [a-z]+)", README))))

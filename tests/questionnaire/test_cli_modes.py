@@ -1,6 +1,8 @@
 """What a session loads and what the user has set, as the command knows it."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -178,3 +180,18 @@ def test_interrupted_before_anything_was_asked(monkeypatch):
     code, shown = asked("-")
     assert code == 130
     assert shown["details"]["error"] == "interrupted"
+
+
+@pytest.mark.parametrize("command", ["", "ask", "schema", "modes"])
+def test_help_loads_neither_settings_nor_compositions_nor_the_dialog(command):
+    heavy = {"asyncio", "pydantic", "prompt_toolkit", "rich", "yaml"}
+    script = (
+        f"import sys; sys.argv = {['questionnaire', *command.split(), '--help']}\n"
+        "from questionnaire.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as end: assert not end.code\n"
+        f"assert not {heavy} & set(sys.modules), {heavy} & set(sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert done.stdout.startswith("Usage: questionnaire")
