@@ -132,6 +132,7 @@ class _Call:
         """Let options be ticked, and words be written beside them, until Next; a draft until then."""
         title = f"{printable(question.text)} (choose options, then {NEXT})"
         labels = (*row_labels(question), NEXT)
+        own = ""  # not the draft, which may be older, and is nowhere on these rows
         while True:
             response = self._interview.step.responses[self._index]
             ticked, draft = set(response.ticked), response.draft
@@ -139,7 +140,7 @@ class _Call:
             if row is None:
                 return Stop()
             if row == len(labels) - 1:
-                act = self._read(question, response.ticked, draft or None)
+                act = self._read(question, response.ticked, own or None)
                 if act is not None:
                     return act
                 continue
@@ -149,7 +150,7 @@ class _Call:
                 typed = await self._typed(question)
                 if typed is None:
                     return Stop()
-                draft = typed if look(typed) else ""
+                own = draft = typed if look(typed) else ""
             self._interview.send(Draft(draft, tuple(ticked), self._index))
 
     def _read(self, question: Question, selected: Sequence[int], words: str | None) -> Act | None:
@@ -186,9 +187,9 @@ class _Call:
             with CancelScope() as waiting, self._interview.watch(others_acted):
                 reply = await dialog()
                 self._interview.send(Touch())  # a sign of life, whatever comes of the reply
+        self.was_shown = True
         if self._moved():
             raise _Moved
-        self.was_shown = True
         return reply
 
     def _moved(self) -> bool:

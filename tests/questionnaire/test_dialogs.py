@@ -6,7 +6,10 @@ import pytest
 from questionnaire import questionnaire_toolset
 from questionnaire.answers import check_outcome
 from questionnaire.contracts import choices, form, user_select
+from questionnaire.coordinator import Coordinator
 from questionnaire.errors import ClientLost, MalformedAnswers, NoInterface
+from questionnaire.limits import TimeOut
+from questionnaire.mirrors import Mirrors
 from questionnaire.model import (
     Answer,
     CustomRow,
@@ -21,7 +24,7 @@ from questionnaire.model import (
 )
 from questionnaire.presenters.dialogs import TYPE, TYPE_OR_SKIP, DialogsPresenter
 from questionnaire.progress import Give, Interview, Next, Shown, Stay
-from questionnaire.testing import BY, ScriptedDialogs
+from questionnaire.testing import BY, FakeClock, ScriptedDialogs
 
 pytestmark = pytest.mark.anyio
 
@@ -500,6 +503,85 @@ async def test_answers_from_before_a_restart_are_not_asked_for_again():
         await DialogsPresenter(client).present(again)
     assert client.asked == [NOTE]
     assert form.result(questionnaire, again.outcome).details["cancelled"] is False
+
+
+async def test_a_draft_that_no_dialog_shows_is_not_sent_with_the_ticks():
+    questionnaire = choices.read({"questions": [CHECKS]})
+    earlier = Response(draft="half a thou", ticked=(1,), shown_at=1.0)
+    interview = Interview(questionnaire, [earlier])
+    with ScriptedDialogs("[ ] Lint", "Next") as client:
+        await DialogsPresenter(client).present(interview)
+    assert client.asked == [which("Types"), which("Lint", "Types")]
+    assert interview.outcome.responses[0].answer == Answer((0, 1))
+    assert interview.outcome.responses[0].draft == "half a thou", "it is told as what it is: not sent"
+
+
+class Mirror:
+    """Another program, which answers a request when the test says so."""
+
+    def __init__(self):
+        self.events = []
+
+    def __call__(self, event):
+        self.events.append(event)
+
+    def answer(self, name, response):
+        [event] = [event for event in self.events if event.name == name]
+        return event.respond({"source": "remote", **response}, remote_id="phone")
+
+
+async def test_local_and_remote_race_and_the_loser_is_closed_and_told():
+    mirrors, other, outcomes = Mirrors(), Mirror(), []
+    questionnaire = user_select.read(MERGE)
+
+    async def ask_it(coordinator):
+        outcomes.append(await coordinator.ask(questionnaire, kind="user_select"))
+
+    with Waiting("…") as client, mirrors.listen(other), anyio.fail_after(2):
+        async with (
+            Coordinator(DialogsPresenter(client), mirrors=mirrors) as coordinator,
+            anyio.create_task_group() as group,
+        ):
+            group.start_soon(ask_it, coordinator)
+            await anyio.wait_all_tasks_blocked()
+            select = {"kind": "select", "optionIndex": 1}
+            assert other.answer("pi-user-select:request", select) == {"accepted": True}
+    assert client.closed == 1
+    assert user_select.result(questionnaire, outcomes[0]).text == "User selected: 2. Rebase"
+    assert outcomes[0].responses[0].by.remote_id == "phone"
+    late = other.answer("pi-user-select:request", {"kind": "cancel"})
+    assert late == {"accepted": False, "reason": "already_resolved"}
+
+
+async def test_a_local_answer_settles_it_for_the_others():
+    mirrors, other = Mirrors(), Mirror()
+    with ScriptedDialogs("1. Squash") as client, mirrors.listen(other):
+        async with Coordinator(DialogsPresenter(client), mirrors=mirrors) as coordinator:
+            outcome = await coordinator.ask(user_select.read(MERGE), kind="user_select")
+    assert outcome.responses[0].answer == Answer((0,))
+    late = other.answer("pi-user-select:request", {"kind": "select", "optionIndex": 1})
+    assert late == {"accepted": False, "reason": "already_resolved"}
+
+
+@pytest.mark.parametrize(("last_pause_s", "status"), [(9, Status.ANSWERED), (11, Status.TIMED_OUT)])
+async def test_each_answered_dialog_is_a_sign_of_life(last_pause_s, status):
+    clock, pauses = FakeClock(), iter([9, 9, last_pause_s])
+
+    class Slow(ScriptedDialogs):
+        async def select(self, title, options, /):
+            await clock.advance(next(pauses))
+            return await super().select(title, options)
+
+        async def input(self, title, placeholder, /):
+            await clock.advance(next(pauses))
+            await anyio.wait_all_tasks_blocked()
+            return await super().input(title, placeholder)
+
+    client = Slow("Type something.", "", "by hand")
+    with anyio.fail_after(2):
+        async with Coordinator(DialogsPresenter(client), time_out=TimeOut(10), timer=clock) as coordinator:
+            outcome = await coordinator.ask(choices.read({"questions": [DEPLOY]}))
+    assert outcome.status is status
 
 
 async def test_a_review_of_ours_is_never_a_dialog():
