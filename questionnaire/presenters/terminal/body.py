@@ -88,7 +88,7 @@ def question_body(
     if ui.entry and ui.entry.target is Target.FILTER:
         body.lead = len(body.rows)
         body.field(ui.entry.field, width, (("note", "/ "),), "type to filter")
-        kept = body.focus, body.cursor
+        kept = body.cursor
     elif memory.filter:
         body.text(memory.filter, width, "note", (("note", "/ "),))
     body.lead = len(body.rows)
@@ -96,7 +96,8 @@ def question_body(
     for item in items(question, memory.filter):
         page.add(body, item)
     if ui.entry and ui.entry.target is Target.FILTER:
-        body.focus, body.cursor = kept
+        body.cursor = kept
+        body.focus = (kept[1], max(kept[1], page.here_at))
     return body
 
 
@@ -123,6 +124,8 @@ class _Page:
         self._ticked, self._words = held(response, memory)
         self._digits = len(str(len(self._labels)))
         self._noted = dict(response.option_notes)
+        self.here_at = 0
+        """The first row of the highlighted item, once it was added."""
 
     def add(self, body: Body, item: Item) -> None:
         """Add a row and what belongs to it."""
@@ -137,6 +140,8 @@ class _Page:
                 body.text("Next", self._width, self._style(item), (pointer,))
             case Part.SKIP:
                 body.text("Skip this question", self._width, self._style(item), (pointer,))
+        if item == self._here:
+            self.here_at = first
         typing_here = body.focus != focus  # a field has set it
         if item == self._here and not typing_here and not self._entry:
             body.focus = (first, len(body.rows) - 1)

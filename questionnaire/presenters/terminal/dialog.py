@@ -33,6 +33,11 @@ class Dialog:
         entry = self._ui_now().entry
         return entry.field.text if entry else None
 
+    @property
+    def last_screen(self) -> Screen | None:
+        """The screen that was given last; None before the first."""
+        return self._screen
+
     def screen(self, width: int, height: int) -> Screen:
         """Return what is to be drawn on a terminal of this size."""
         step, ui = self._interview.step, self._ui_now()

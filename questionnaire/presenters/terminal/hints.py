@@ -48,7 +48,7 @@ def hint(asked: Questionnaire, step: Step, ui: Ui, width: int, *, more: bool, pr
         return _joined(_while_typing(question, ui.entry.target, ui.entry.field.text), width)
     rest = ["Esc declines", "? keys"]
     if len(asked.questions) > 1 or asked.review:
-        rest.insert(0, "Tab goes on")
+        rest.insert(0, "Tab next")
     return _joined([*_on_rows(question, response, ui, step.index), *scroll, *rest], width)
 
 

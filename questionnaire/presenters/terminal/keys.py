@@ -255,6 +255,8 @@ def _in_entry(key: Key, ui: Ui, entry: Entry, scene: Scene) -> Pressed:
             return Pressed(closed)
         case "editor" if entry.target is not Target.FILTER:
             return Pressed(replace(ui, entry=entry), edit=True)
+        case "note" if words:
+            return Pressed(_note_field(ui, scene, None))
         case "tab" | "back-tab":
             return Pressed(closed, (_MOVES[key.name],))
         case "left" | "right" if words and not entry.field.text:

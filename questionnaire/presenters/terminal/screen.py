@@ -8,7 +8,7 @@ import os
 import termios
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TextIO
+from typing import Any, TextIO
 
 from prompt_toolkit.application import Application
 from prompt_toolkit.data_structures import Point
@@ -26,6 +26,7 @@ from questionnaire.presenters.terminal.dialog import Dialog
 from questionnaire.presenters.terminal.editor import edit_text
 from questionnaire.presenters.terminal.keys import Key
 from questionnaire.presenters.terminal.layout import Screen
+from questionnaire.presenters.terminal.reflow import reflows, rows_gained
 from questionnaire.presenters.terminal.style import STYLES
 
 _LONE_ESCAPE_S = 0.05
@@ -92,9 +93,10 @@ class TerminalScreen:
         """
         read_fd, write_fd = self._fds
         with _modes_kept(read_fd, write_fd), _text_files(read_fd, write_fd) as (source, sink):
-            output = Vt100_Output.from_pty(sink, term=os.environ.get("TERM"))
+            output = _Output.from_pty(sink, term=os.environ.get("TERM"))
             output.enable_cpr = False  # an answer that never comes would be waited for, and complained of
-            self._app = Application(
+            self._app = _App(
+                gained=self._gained,
                 layout=Layout(Window(_Rows(self), wrap_lines=False, dont_extend_height=True)),
                 key_bindings=self._bindings(),
                 style=Style.from_dict({f"ask.{name}": look for name, look in STYLES.items()}),
@@ -133,6 +135,10 @@ class TerminalScreen:
         except Exception as error:
             self.close(error)
             return Screen(((),), (0, 0))
+
+    def _gained(self, width: int) -> int:
+        drawn = self._dialog.last_screen
+        return rows_gained(drawn, width) if drawn is not None and reflows(os.environ) else 0
 
     def _drawn(self) -> None:
         if self._app is not None and not self._app.is_done:
@@ -195,6 +201,32 @@ class TerminalScreen:
             raise
         except Exception as error:
             self.close(error)
+
+
+class _Output(Vt100_Output):
+    """prompt_toolkit's, which erases so that no terminal takes it for clearing the whole screen.
+
+    Some move what they think is being cleared into their history, as copies of the dialog.
+    """
+
+    def erase_down(self) -> None:
+        self.write_raw("\x1b7\x1b[K\x1b[B\x1b[J\x1b8")
+
+
+class _App(Application[None]):
+    """prompt_toolkit's, which knows how far the rows on the screen have moved when its size changes.
+
+    `gained` is given the new width and says how many rows further down the cursor is.
+    """
+
+    def __init__(self, *, gained: Callable[[int], int], **options: Any) -> None:
+        super().__init__(**options)
+        self._gained = gained
+
+    def _on_resize(self) -> None:
+        if up := self._gained(self.output.get_size().columns):
+            self.output.cursor_up(up)
+        super()._on_resize()
 
 
 class _Rows(UIControl):
