@@ -2,6 +2,8 @@ import unicodedata
 
 import anyio
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from questionnaire import questionnaire_toolset
 from questionnaire.answers import check_outcome
@@ -593,3 +595,39 @@ async def test_a_review_of_ours_is_never_a_dialog():
         await DialogsPresenter(client).present(interview)
     assert [title for _, title, _ in client.asked] == ["A?", "B?"]
     assert interview.send(Shown(0.0, None)) is False
+
+
+QUESTIONS = st.sampled_from(
+    [
+        Question("Which?", (Option("A"), Option("B")), custom=CustomRow("Own")),
+        Question("Which one?", (Option("A"), Option("a"))),
+        Question("Which ones?", (Option("A"), Option("B")), multi_select=True, custom=CustomRow("Own")),
+        Question("Any?", (Option("A"),), multi_select=True, custom=CustomRow("Own"), required=False),
+        Question("Name?"),
+        Question("Anything else?", required=False),
+    ]
+)
+CLIENTS_OWN = st.sampled_from([None, "", " ", "words", "A", "[x] A", "1. A", "Next", "\u202e"])
+
+
+@given(st.lists(QUESTIONS, min_size=1, max_size=4), st.booleans(), st.booleans(), st.data())
+def test_whatever_a_client_answers_the_call_ends_and_holds_only_that(asked, review, listed, data):
+    class Wild:
+        dialogs = 0
+
+        async def select(self, title, options, /):
+            assert len(set(options)) == len(options), "no two rows are the same text"
+            return self._any(st.sampled_from(options) | CLIENTS_OWN)
+
+        async def input(self, title, placeholder, /):
+            return self._any(CLIENTS_OWN)
+
+        def _any(self, replies):
+            self.dialogs += 1
+            return data.draw(replies) if self.dialogs < 40 else None
+
+    questionnaire = Questionnaire(tuple(asked), review, listed=listed)
+    interview = Interview(questionnaire)
+    anyio.run(DialogsPresenter(Wild()).present, interview)
+    check_outcome(questionnaire, interview.outcome)
+    assert interview.outcome.status in (Status.ANSWERED, Status.DECLINED, Status.CANCELLED)
