@@ -18,6 +18,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import Layout, Window
 from prompt_toolkit.layout.controls import UIContent, UIControl
+from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.styles import Style
 
@@ -93,7 +94,9 @@ class TerminalScreen:
         """
         read_fd, write_fd = self._fds
         with _modes_kept(read_fd, write_fd), _text_files(read_fd, write_fd) as (source, sink):
-            output = _Output.from_pty(sink, term=os.environ.get("TERM"))
+            output = _Output.from_pty(
+                sink, term=os.environ.get("TERM"), default_color_depth=ColorDepth.from_env()
+            )
             output.enable_cpr = False  # an answer that never comes would be waited for, and complained of
             self._app = _App(
                 gained=self._gained,
