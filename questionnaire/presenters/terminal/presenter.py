@@ -11,7 +11,6 @@ from sniffio import current_async_library
 
 from questionnaire.errors import NoInterface, TerminalLost
 from questionnaire.model import Status
-from questionnaire.presenters.terminal.dialog import Dialog
 from questionnaire.progress import Interview
 
 INTERRUPTED = "interrupted with Ctrl-C"
@@ -46,6 +45,7 @@ class TerminalPresenter:
         if current_async_library() != "asyncio":
             raise NoInterface("the terminal dialog runs on asyncio only")
         # Here, so that importing this module loads neither prompt_toolkit nor rich.
+        from questionnaire.presenters.terminal.dialog import Dialog
         from questionnaire.presenters.terminal.screen import TerminalScreen
 
         def interrupted() -> None:
@@ -58,6 +58,8 @@ class TerminalPresenter:
                 screen.close()
 
         with self._open_terminal() as (read_fd, write_fd):
+            if not (os.isatty(read_fd) and os.isatty(write_fd)):
+                raise NoInterface("what was opened to ask on is no terminal")
             screen = TerminalScreen(Dialog(interview, self._clock), read_fd, write_fd, interrupted)
             with interview.watch(changed), _terminated(screen.close) as pass_on:
                 if interview.outcome is not None:

@@ -80,6 +80,7 @@ class Terminal:
             env={**inherited, "OUT": str(self.out), "TERM": "xterm-256color", **dict(environment)},
             dimensions=(height, width),
         )
+        self.child.delaybeforesend = None
         self.modes = termios.tcgetattr(self.child.child_fd)
 
     def until(self, text, seconds=10.0):

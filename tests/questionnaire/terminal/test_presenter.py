@@ -1,0 +1,180 @@
+import contextlib
+import os
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import anyio
+import pytest
+
+from questionnaire.contracts import choices
+from questionnaire.errors import NoInterface
+from questionnaire.model import Answer, Input, Provenance, Status
+from questionnaire.presenters.terminal import INTERRUPTED, TerminalPresenter
+from questionnaire.progress import Give, GoTo, Interview
+
+pytestmark = pytest.mark.anyio
+
+SIZE = {"question": "How big?", "options": ["Small", "Large"]}
+COLOUR = {"question": "Which colour?", "options": ["Red", "Blue"]}
+ONE = choices.read({"questions": [SIZE]})
+TWO = choices.read({"questions": [SIZE, COLOUR]})
+REMOTE = Provenance("mirror", Input.REMOTE, at=1.0)
+
+
+@pytest.fixture
+def anyio_backend():
+    """prompt_toolkit runs on asyncio only."""
+    return "asyncio"
+
+
+class Pty:
+    """A pseudo-terminal of 80 by 24 cells, and the keyboard and the eyes before it."""
+
+    def __init__(self):
+        self.ours, self.theirs = os.openpty()
+        termios.tcsetwinsize(self.theirs, (24, 80))
+        os.set_blocking(self.ours, False)
+        self.modes = termios.tcgetattr(self.theirs)
+        self.seen = ""
+
+    @contextlib.contextmanager
+    def open(self):
+        yield self.theirs, self.theirs
+
+    async def until(self, text):
+        with anyio.fail_after(5):
+            while text not in self.seen:
+                await anyio.sleep(0.01)
+                with contextlib.suppress(BlockingIOError):
+                    self.seen += os.read(self.ours, 100_000).decode()
+
+    def press(self, keys):
+        os.write(self.ours, keys.encode())
+
+    def is_sane(self):
+        return termios.tcgetattr(self.theirs) == self.modes
+
+
+@pytest.fixture
+def pty():
+    pty = Pty()
+    yield pty
+    for fd in (pty.ours, pty.theirs):
+        with contextlib.suppress(OSError):
+            os.close(fd)
+
+
+class Clock:
+    """A clock that passes a second whenever it is read."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        self.now += 1.0
+        return self.now
+
+
+def presenter(pty):
+    return TerminalPresenter(pty.open, Clock())
+
+
+async def test_a_person_answers(pty):
+    interview = Interview(ONE)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(presenter(pty).present, interview)
+        await pty.until("How big?")
+        pty.press("2")
+    response = interview.outcome.responses[0]
+    assert interview.outcome.status is Status.ANSWERED
+    assert response.answer == Answer((1,))
+    assert response.shown_at < response.by.at
+    assert pty.is_sane()
+
+
+async def test_who_answers_elsewhere_closes_the_dialog(pty):
+    interview = Interview(ONE)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(presenter(pty).present, interview)
+        await pty.until("How big?")
+        interview.send(Give(Answer((0,)), REMOTE))
+    assert interview.outcome.status is Status.ANSWERED
+    assert pty.is_sane()
+
+
+async def test_what_is_done_elsewhere_is_shown(pty):
+    interview = Interview(TWO)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(presenter(pty).present, interview)
+        await pty.until("How big?")
+        interview.send(GoTo(1))
+        await pty.until("colour?")
+        await pty.until("Red")
+        interview.end(Status.SUPERSEDED)
+    assert interview.outcome.status is Status.SUPERSEDED
+    assert interview.outcome.responses[1].shown_at is not None
+
+
+async def test_a_cancelled_call_leaves_the_terminal_usable_and_the_drafts(pty):
+    interview = Interview(TWO)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(presenter(pty).present, interview)
+        await pty.until("How big?")
+        pty.press("3words")
+        await pty.until("words")
+        tasks.cancel_scope.cancel()
+    assert interview.outcome is None
+    assert interview.step.responses[0].draft == "words"
+    assert pty.is_sane()
+    async with anyio.create_task_group() as tasks:  # and it can be taken up again
+        pty.seen = ""
+        tasks.start_soon(presenter(pty).present, interview)
+        await pty.until("words")
+        pty.press("\x03")
+    assert (interview.outcome.status, interview.outcome.reason) == (Status.CANCELLED, INTERRUPTED)
+
+
+async def test_a_terminal_that_hangs_up_cancels(pty):
+    interview = Interview(ONE)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(presenter(pty).present, interview)
+        await pty.until("How big?")
+        os.close(pty.ours)
+    assert interview.outcome.status is Status.CANCELLED
+    assert "the terminal was lost" in interview.outcome.reason
+
+
+async def test_what_has_ended_is_not_shown(pty):
+    interview = Interview(ONE)
+    interview.end(Status.TIMED_OUT)
+    await presenter(pty).present(interview)
+    with pytest.raises(BlockingIOError):
+        os.read(pty.ours, 1)
+
+
+async def test_what_is_no_terminal_is_no_interface():
+    @contextlib.contextmanager
+    def nothing():
+        with Path(os.devnull).open("r+b") as file:
+            yield file.fileno(), file.fileno()
+
+    interview = Interview(ONE)
+    with pytest.raises(NoInterface, match="no terminal"):
+        await TerminalPresenter(nothing).present(interview)
+    assert interview.outcome is None
+
+
+def test_other_event_loops_are_told_so(pty):
+    with pytest.raises(NoInterface, match="asyncio only"):
+        anyio.run(presenter(pty).present, Interview(ONE), backend="trio")
+
+
+def test_importing_the_presenter_loads_no_library():
+    code = (
+        "import sys, questionnaire.presenters.terminal\n"
+        "print(sorted({'prompt_toolkit', 'rich', 'wcwidth', 'pygments'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
