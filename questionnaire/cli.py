@@ -168,8 +168,12 @@ def _presenter(*, linear: bool) -> Iterator[Presenter]:
         with controlling_terminal() as terminal:
             yield LinearPresenter(terminal, time.time)
     else:
-        from questionnaire.presenters.terminal import TerminalPresenter
+        import gc
 
+        from questionnaire.presenters.terminal import TerminalPresenter, load_libraries
+
+        load_libraries()
+        gc.freeze()  # they stay; to look through them for garbage would be a pause under the user's fingers
         yield TerminalPresenter(clock=time.time)
 
 

@@ -5,6 +5,6 @@ and between them nothing knows of a terminal: `dialog` takes keys and gives scre
 does to the `state`, `layout` and `body` work out the rows, `columns` and `editing` know about text.
 """
 
-from questionnaire.presenters.terminal.presenter import INTERRUPTED, TerminalPresenter
+from questionnaire.presenters.terminal.presenter import INTERRUPTED, TerminalPresenter, load_libraries
 
-__all__ = ["INTERRUPTED", "TerminalPresenter"]
+__all__ = ["INTERRUPTED", "TerminalPresenter", "load_libraries"]

@@ -67,7 +67,7 @@ class Body:
             for number, (start, end) in enumerate(folded(edited.text, room)):
                 shown = typed(edited.text[start:end])
                 self.rows.append((*((("", " " * taken_up),) if number else marker), ("", shown)))
-                if start <= edited.at:
+                if start <= edited.at <= end:
                     before = typed(edited.text[start : edited.at])
                     self.cursor = (taken_up + cells(before), len(self.rows) - 1)
         self.focus = (self.cursor[1], self.cursor[1])

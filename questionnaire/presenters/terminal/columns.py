@@ -152,7 +152,7 @@ def folded(text: str, width: int) -> list[tuple[int, int]]:
             start, used, space = index + 1, 0, 0
             continue
         wide = width_of_typed(char)
-        if used + wide > max(1, width) and index > start:
+        while used + wide > max(1, width) and index > start:  # twice, where the word is too wide as well
             end = space if space > start else index
             bounds.append((start, end))
             used = sum(map(width_of_typed, text[end:index]))
@@ -163,6 +163,7 @@ def folded(text: str, width: int) -> list[tuple[int, int]]:
     return [*bounds, (start, len(text))]
 
 
+@lru_cache(4096)
 def width_of_typed(char: str) -> int:
     """Return the cells in which one raw character of a typed text is drawn."""
     return 1 if char == " " else cells(typed(char))
@@ -172,4 +173,9 @@ def typed(text: str) -> str:
     """Return a piece of a typed text as it is drawn, spaces kept."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(clean(char) for char in text.removesuffix("\n"))
+    return "".join(map(_typed_sign, text.removesuffix("\n")))
+
+
+@lru_cache(4096)
+def _typed_sign(char: str) -> str:
+    return clean(char)

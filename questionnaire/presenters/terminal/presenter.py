@@ -71,6 +71,11 @@ class TerminalPresenter:
         pass_on()
 
 
+def load_libraries() -> None:
+    """Load now what `TerminalPresenter.present` would load when it is first called."""
+    import questionnaire.presenters.terminal.screen  # noqa: F401
+
+
 @contextmanager
 def controlling_descriptors() -> Iterator[Descriptors]:
     """Open the controlling terminal of the process, whatever its standard streams are.

@@ -120,6 +120,11 @@ class TerminalScreen:
         if self._app is not None:
             self._app.invalidate()
 
+    def draw(self) -> None:
+        """Draw anew at once."""
+        if self._app is not None:
+            self._app._redraw()
+
     def close(self, error: Exception | None = None) -> None:
         """Take the dialog off the screen; `run` then returns, or raises `error`."""
         app = self._app
