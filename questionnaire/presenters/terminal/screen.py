@@ -86,6 +86,7 @@ class TerminalScreen:
         self._fds = (read_fd, write_fd)
         self._interrupted = interrupted
         self._app: Application[None] | None = None
+        self._in_sequence = False
 
     async def run(self) -> None:
         """Show the dialog until `close`. Raises `EOFError` where the terminal hangs up.
@@ -176,12 +177,42 @@ class TerminalScreen:
         def _(event: KeyPressEvent) -> None:
             self._press(Key("paste", event.data), event)
 
+        @bindings.add(Keys.Escape, Keys.Escape)
+        def _(event: KeyPressEvent) -> None:
+            self._press(Key("escape"), event)
+            self._press(Key("escape"), event)
+
+        @bindings.add(Keys.Escape, Keys.Any)
+        def _(event: KeyPressEvent) -> None:
+            self._after_escape(event)
+
         @bindings.add(Keys.Any)
         def _(event: KeyPressEvent) -> None:
-            named = isinstance(event.key_sequence[0].key, Keys)  # a key without a meaning here
-            self._press(Key("other") if named else Key("text", event.data), event)
+            self._other(event)
 
         return bindings
+
+    def _other(self, event: KeyPressEvent) -> None:
+        key = event.key_sequence[-1].key
+        if isinstance(key, Keys):  # one without a meaning here
+            self._press(Key("other"), event)
+        elif self._in_sequence:
+            self._in_sequence = not "@" <= event.data <= "~"
+        else:
+            self._press(Key("text", event.data), event)
+
+    def _after_escape(self, event: KeyPressEvent) -> None:
+        """Tell Esc and a key after it from one key that begins with Esc: Alt, or one that nobody knows.
+
+        The rest of an unknown key must not be taken for typed, least of all its digits.
+        """
+        key = event.key_sequence[-1].key
+        if not isinstance(key, Keys):
+            self._in_sequence = event.data in ("[", "O")
+            self._press(Key("other"), event)
+            return
+        self._press(Key("escape"), event)
+        self._press(Key(_KEYS.get((key,), "other")), event)
 
     def _press(self, key: Key, event: KeyPressEvent) -> None:
         def press() -> None:
@@ -229,6 +260,7 @@ class _App(Application[None]):
 
     def __init__(self, *, gained: Callable[[int], int], **options: Any) -> None:
         super().__init__(**options)
+        self._default_bindings = KeyBindings()  # those edit a buffer, of which there is none
         self._gained = gained
 
     def _on_resize(self) -> None:

@@ -146,6 +146,38 @@ async def test_a_terminal_that_hangs_up_cancels(pty):
     assert "the terminal was lost" in interview.outcome.reason
 
 
+@pytest.mark.parametrize(
+    "keys", ["\x1bx", "\x1b[999~", "\x1b[27;5;49~", "\x1b[12;3u", "\x1bOz", "\x1b[15~", "\x18\x12"]
+)
+async def test_keys_without_a_meaning_do_nothing(pty, keys):
+    interview = Interview(TWO)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(presenter(pty).present, interview)
+        await pty.until("How big?")
+        pty.press(keys)
+        await anyio.sleep(0.2)
+        assert interview.outcome is None
+        assert interview.step.responses[0].answer is None
+        pty.press("2")
+        await pty.until("colour?")
+        pty.press("\x1b")
+        await pty.until("again to stop")
+        pty.press("\x1b")
+    assert interview.outcome.status is Status.DECLINED
+
+
+async def test_two_escapes_at_once_are_two(pty):
+    interview = Interview(TWO)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(presenter(pty).present, interview)
+        await pty.until("How big?")
+        pty.press("2")
+        await pty.until("colour?")
+        pty.press("\x1b\x1b")
+    assert interview.outcome.status is Status.DECLINED
+    assert interview.outcome.responses[0].answer == Answer((1,))
+
+
 async def test_what_has_ended_is_not_shown(pty):
     interview = Interview(ONE)
     interview.end(Status.TIMED_OUT)
