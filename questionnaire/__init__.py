@@ -42,6 +42,7 @@ from questionnaire.presenters.dialogs import DialogClient, DialogsPresenter
 from questionnaire.presenters.linear import LinearPresenter
 from questionnaire.presenters.lines import FileLines, LineTerminal, controlling_terminal
 from questionnaire.presenters.rpc import RpcDialogs
+from questionnaire.presenters.terminal import TerminalPresenter
 from questionnaire.progress import (
     Act,
     Back,
@@ -119,6 +120,7 @@ __all__ = [
     "Stop",
     "Submit",
     "TerminalLost",
+    "TerminalPresenter",
     "Tool",
     "ToolResult",
     "Toolset",

@@ -1,5 +1,6 @@
 """The terminal presenter: an interview conducted with keys on the controlling terminal."""
 
+import asyncio
 import os
 import signal
 import threading
@@ -7,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 from anyio import current_time
-from sniffio import current_async_library
 
 from questionnaire.errors import NoInterface, TerminalLost
 from questionnaire.model import Status
@@ -42,8 +42,10 @@ class TerminalPresenter:
 
     async def present(self, interview: Interview) -> None:
         """Show the dialog until there is an outcome."""
-        if current_async_library() != "asyncio":
-            raise NoInterface("the terminal dialog runs on asyncio only")
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError as error:
+            raise NoInterface("the terminal dialog runs on asyncio only") from error
         # Here, so that importing this module loads neither prompt_toolkit nor rich.
         from questionnaire.presenters.terminal.dialog import Dialog
         from questionnaire.presenters.terminal.screen import TerminalScreen
@@ -119,8 +121,6 @@ def _terminated(close: Callable[[], None]) -> Iterator[Callable[[], None]]:
     ):
         yield pass_on
         return
-    import asyncio
-
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, on_signal)
     try:
