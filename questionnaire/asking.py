@@ -1,19 +1,18 @@
 """The questionnaire tools: what makes a call of the model's into a question to a person."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
-import anyio
-
 from questionnaire.answers import check_outcome
 from questionnaire.contracts import CONTRACTS, Contract
-from questionnaire.errors import InvalidQuestionnaire, MalformedAnswers, NoInterface, NotShown
-from questionnaire.model import Outcome, Questionnaire, Status
+from questionnaire.coordinator import Coordinator
+from questionnaire.errors import InvalidQuestionnaire, MalformedAnswers, NotShown
+from questionnaire.model import Outcome, Questionnaire
+from questionnaire.pending import Pending
 from questionnaire.presenters.base import Presenter
-from questionnaire.progress import Interview
-from questionnaire.tool import ToolResult
+from questionnaire.tool import ToolResult, tool_call_id
 from questionnaire.toolset import FunctionToolset, Handler, Toolset
 
 ASK, SELECT = "ask_user_question", "user_select"
@@ -25,23 +24,33 @@ Meaning = Literal["choices", "form"]
 """The contracts that the name `ask_user_question` can stand for."""
 
 
-def questionnaire_toolset(presenter: Presenter | None, *, contract: Meaning = "choices") -> Toolset:
+def questionnaire_toolset(asker: Presenter | Coordinator | None, *, contract: Meaning = "choices") -> Toolset:
     """Return the tools that ask: `ask_user_question`, in the sense of `contract`, and `user_select`.
 
-    Questionnaires run one at a time; a second call waits for the first. Without a presenter, and where
-    the presenter finds nobody to ask, a call is an error that repeats the question, never an answer.
-    Cancelling a call cancels its presenter.
+    `asker` is a presenter, or the coordinator of one: whoever keeps it can hand over and dispose of what is
+    pending. Questionnaires run one at a time; a second call waits for the first, unless it asks the same.
+    Without a presenter, and where it finds nobody to ask, a call is an error that repeats the question,
+    never an answer. Cancelling a call takes its questions off the screen.
     """
-    turn = anyio.Lock()
+    coordinator = asker if isinstance(asker, Coordinator) else Coordinator(asker)
 
-    def handler(contract: Contract) -> Handler:
+    def handler(name: str) -> Handler:
         async def call(arguments: Mapping[str, Any]) -> ToolResult:
-            return await _ask(contract, arguments, presenter, turn)
+            return await _ask(name, arguments, coordinator)
 
         return call
 
-    contracts = (CONTRACTS[contract], CONTRACTS["user_select"])
-    return FunctionToolset(*((contract.tool, handler(contract)) for contract in contracts))
+    return FunctionToolset(*((CONTRACTS[name].tool, handler(name)) for name in (contract, SELECT)))
+
+
+async def offer_again(coordinator: Coordinator) -> AsyncIterator[tuple[Pending, ToolResult]]:
+    """Ask once more what an earlier process left unsettled, and give each result with what it is a result of.
+
+    The calls are gone with that process: a host delivers the results as it sees fit.
+    """
+    for pending in coordinator.left_over:
+        outcome = await coordinator.ask(pending.questionnaire, kind=pending.kind)
+        yield pending, result_of(CONTRACTS[pending.kind], pending.questionnaire, outcome)
 
 
 def read_questionnaire(
@@ -84,28 +93,12 @@ def result_of(contract: Contract, questionnaire: Questionnaire, outcome: Outcome
     return replace(result, details={**result.details, "unshown": unshown}) if unshown else result
 
 
-async def conduct(presenter: Presenter | None, interview: Interview) -> Outcome:
-    """Have `presenter` conduct `interview` to its end, and return that."""
-    if presenter is None:
-        return Outcome(Status.NEVER_SHOWN)
-    try:
-        await presenter.present(interview)
-    except NoInterface as error:
-        return Outcome(Status.NEVER_SHOWN, reason=str(error))
-    if interview.outcome is None:
-        interview.end(Status.CANCELLED, "the presenter closed it")
-    assert interview.outcome is not None
-    return interview.outcome
-
-
-async def _ask(
-    contract: Contract, arguments: Mapping[str, Any], presenter: Presenter | None, turn: anyio.Lock
-) -> ToolResult:
-    """Read `arguments`, have `presenter` ask when its `turn` comes, and return what the contract says."""
+async def _ask(name: str, arguments: Mapping[str, Any], coordinator: Coordinator) -> ToolResult:
+    """Read `arguments`, have them asked when their turn comes, and return what the contract `name` says."""
+    contract = CONTRACTS[name]
     try:
         questionnaire = contract.read(arguments)
     except InvalidQuestionnaire as error:
         return contract.failure(error, None)
-    async with turn:
-        outcome = await conduct(presenter, Interview(questionnaire))
+    outcome = await coordinator.ask(questionnaire, kind=name, tool_call_id=tool_call_id.get())
     return result_of(contract, questionnaire, outcome)

@@ -66,7 +66,8 @@ def ask(file: str, contract_name: str | None, linear: bool, mode: str | None) ->
     """
     import anyio
 
-    from questionnaire.asking import conduct, result_of
+    from questionnaire.asking import result_of
+    from questionnaire.coordinator import conduct
     from questionnaire.presenters.terminal import INTERRUPTED
     from questionnaire.settings import load_settings
 

@@ -341,7 +341,11 @@ async def conduct(
                 opened.set()
             await mirror.until_unanswerable()
         if interview.outcome is None:
-            seen = any(response.shown_at is not None for response in interview.step.responses)
+            # Where nothing can be shown, a receipt that a presenter sent before it tried is none.
+            seen = any(
+                response.settled or (response.shown_at is not None and not nobody)
+                for response in interview.step.responses
+            )
             interview.end(Status.CANCELLED if seen else Status.NEVER_SHOWN, closed)
     assert interview.outcome is not None
     return interview.outcome

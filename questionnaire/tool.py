@@ -1,8 +1,12 @@
 """What a model may call, and what it gets back: the two values that cross the seam."""
 
 from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
+
+tool_call_id: ContextVar[str] = ContextVar("tool_call_id", default="")
+"""The host's own name of the call that runs, for the events that tell of it. A host sets it, or need not."""
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,17 @@ import anyio
 import pytest
 
 from questionnaire import TOOL_NAMES, questionnaire_toolset, read_questionnaire
+from questionnaire.asking import offer_again
+from questionnaire.coordinator import Coordinator
 from questionnaire.errors import InvalidQuestionnaire, NoInterface
+from questionnaire.mirrors import Mirrors
 from questionnaire.model import Answer, Status
+from questionnaire.pending import FolderStore, Pending
 from questionnaire.presenters.linear import LinearPresenter
 from questionnaire.presenters.lines import FileLines
-from questionnaire.progress import Give, Shown
+from questionnaire.progress import Give, Interview, Shown
 from questionnaire.testing import BY, ScriptedPresenter, check_toolset
+from questionnaire.tool import tool_call_id
 
 pytestmark = pytest.mark.anyio
 
@@ -81,15 +86,48 @@ async def test_an_answer_without_a_receipt_is_never_answered(name, arguments):
 
 
 @CALLS
-@pytest.mark.parametrize("act", [Shown(0.0, 0), Give(Answer((7,)), BY), Give(Answer(), BY)])
-async def test_a_presenter_that_leaves_without_an_answer_gives_none(name, arguments, act):
+@pytest.mark.parametrize(
+    ("act", "status"),
+    [
+        (Shown(0.0, 0), "cancelled"),
+        (Give(Answer((7,)), BY), "never_shown"),
+        (Give(Answer(), BY), "never_shown"),
+    ],
+)
+async def test_a_presenter_that_leaves_without_an_answer_gives_none(name, arguments, act, status):
     class Fleeting:
         async def present(self, interview):
             interview.send(act)
 
     result = await questionnaire_toolset(Fleeting()).call(name, arguments)
     assert "answered your questions" not in result.text
-    assert result.details["status"] == "cancelled"
+    assert result.details["status"] == status
+
+
+async def test_what_was_left_is_offered_again(tmp_path):
+    """Q86, Q28: an answer that comes after the call has gone is delivered by other means."""
+    store = FolderStore(tmp_path)
+    for name, contract in (("user_select", "user_select"), ("ask_user_question", "choices")):
+        asked = read_questionnaire(name, SELECT if name == "user_select" else CHOICES, "choices")
+        store.put(Pending(contract, asked, Interview(asked).step.responses, contract, "call-1"))
+    with ScriptedPresenter(["2"], ["1"]) as presenter:
+        coordinator = Coordinator(presenter, store=store)
+        results = [found async for found in offer_again(coordinator)]
+    assert {result.details["cancelled"] for _, result in results} == {False}
+    assert {pending.tool_call_id for pending, _ in results} == {"call-1"}
+    assert any(result.text.startswith("User selected: ") for _, result in results)
+    assert any(result.text.startswith("User has answered") for _, result in results)
+    assert store.left_over() == ()
+
+
+async def test_a_host_may_name_its_call():
+    mirrors, events = Mirrors(), []
+    token = tool_call_id.set("call-9")
+    with mirrors.listen(events.append), ScriptedPresenter(["2"]) as presenter:
+        tools = questionnaire_toolset(Coordinator(presenter, mirrors=mirrors))
+        await tools.call("user_select", SELECT)
+    tool_call_id.reset(token)
+    assert {event.data["toolCallId"] for event in events} == {"call-9"}
 
 
 async def test_the_name_can_mean_another_contract():
