@@ -64,7 +64,7 @@ OUTSIDE = {
     "faster_whisper": {"whisper"},
     "huggingface_hub": {"whisper_models"},
     "onnxruntime": {"silero"},
-    "prompt_toolkit": {"screen"},
+    "prompt_toolkit": {"keyboard", "screen"},
     "pyttsx3": {"pyttsx3_worker"},
     "espeakng_loader": {"pyttsx3_worker"},
     "sounddevice": {"portaudio"},

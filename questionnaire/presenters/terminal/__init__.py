@@ -1,8 +1,8 @@
 """A questionnaire as a dialog in the terminal, inline: the rest of the screen stays what it was.
 
-`presenter` opens the terminal and watches the interview, `screen` draws and reads it with prompt_toolkit,
-and between them nothing knows of a terminal: `dialog` takes keys and gives screens, `keys` says what each key
-does to the `state`, `layout` and `body` work out the rows, `columns` and `editing` know about text.
+`presenter` opens the terminal and watches the interview; `screen` draws with prompt_toolkit and `keyboard`
+reads with it. Nothing else knows of a terminal: `dialog` takes keys and gives screens, `keys` says what each
+key does to the `state`, `layout` and `body` work out the rows, `columns` and `editing` know about text.
 """
 
 from questionnaire.presenters.terminal.presenter import INTERRUPTED, TerminalPresenter, load_libraries

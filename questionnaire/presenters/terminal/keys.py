@@ -122,7 +122,7 @@ def _scrolled(key: Key, ui: Ui, scene: Scene) -> Ui | None:
 
 def _on_review(key: Key, ui: Ui, scene: Scene) -> Pressed:
     total = len(scene.asked.questions)
-    match _LETTERS.get(key.text, key.name):
+    match _way(key):
         case "escape":
             return Pressed(ui, (Escape(),))
         case "up":
@@ -150,7 +150,7 @@ def _on_question(key: Key, ui: Ui, scene: Scene) -> Pressed:
     digits, ui = ui.digits, replace(ui, digits="")
     if item.part is Part.WORDS and key.name in ("text", "paste", "editor"):
         return _in_entry(key, *_words_field(ui, scene), scene)
-    match _LETTERS.get(key.text, key.name):
+    match _way(key):
         case "escape":
             return Pressed(ui, (Escape(),))
         case "tab" | "back-tab" | "left" | "right":
@@ -165,9 +165,16 @@ def _on_question(key: Key, ui: Ui, scene: Scene) -> Pressed:
             return Pressed(_note_field(ui, scene, None))
         case "paste" if scene.question.takes_words:
             return _in_entry(key, *_words_field(ui, scene), scene)
+        case "paste":
+            return Pressed(replace(ui, notice="No text can be given here."))
         case "text":
             return _letter(key.text, digits, ui, scene, item)
     return Pressed(ui)
+
+
+def _way(key: Key) -> str:
+    """Return the name of a key, with the letters that move as the keys for which they stand."""
+    return _LETTERS.get(key.text, key.name) if key.name == "text" else key.name
 
 
 def _letter(letter: str, digits: str, ui: Ui, scene: Scene, item: Item) -> Pressed:

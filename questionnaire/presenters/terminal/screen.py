@@ -6,7 +6,7 @@ prompt_toolkit runs on asyncio only.
 import asyncio
 import os
 import termios
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
@@ -14,8 +14,7 @@ from prompt_toolkit.application import Application
 from prompt_toolkit.data_structures import Point
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.input.vt100 import Vt100Input
-from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
-from prompt_toolkit.keys import Keys
+from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.layout import Layout, Window
 from prompt_toolkit.layout.controls import UIContent, UIControl
 from prompt_toolkit.output.color_depth import ColorDepth
@@ -25,6 +24,7 @@ from prompt_toolkit.styles import Style
 from questionnaire.presenters.terminal.columns import Row, cells
 from questionnaire.presenters.terminal.dialog import Dialog
 from questionnaire.presenters.terminal.editor import edit_text
+from questionnaire.presenters.terminal.keyboard import Keyboard
 from questionnaire.presenters.terminal.keys import Key
 from questionnaire.presenters.terminal.layout import Screen
 from questionnaire.presenters.terminal.reflow import reflows, rows_gained
@@ -35,44 +35,6 @@ _LONE_ESCAPE_S = 0.05
 
 # Bracketed paste off, attributes off, cursor shown, lines broken at the end: what drawing may have changed.
 _MODES_BACK = b"\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?7h"
-
-_KEYS: Mapping[tuple[Keys | str, ...], str] = {
-    (Keys.Up,): "up",
-    (Keys.Down,): "down",
-    (Keys.ControlP,): "up",
-    (Keys.ControlN,): "down",
-    (Keys.Left,): "left",
-    (Keys.Right,): "right",
-    (Keys.Home,): "home",
-    (Keys.End,): "end",
-    (Keys.ControlA,): "home",
-    (Keys.ControlE,): "end",
-    (Keys.PageUp,): "page-up",
-    (Keys.PageDown,): "page-down",
-    (Keys.ShiftUp,): "preview-up",
-    (Keys.ShiftDown,): "preview-down",
-    (Keys.ControlLeft,): "word-left",
-    (Keys.ControlRight,): "word-right",
-    (Keys.Escape, "b"): "word-left",
-    (Keys.Escape, "f"): "word-right",
-    (Keys.Enter,): "enter",
-    (Keys.ControlJ,): "newline",
-    (Keys.Escape, Keys.Enter): "newline",
-    (Keys.Escape, Keys.ControlJ): "newline",
-    (Keys.Tab,): "tab",
-    (Keys.BackTab,): "back-tab",
-    (Keys.Escape,): "escape",
-    (Keys.Backspace,): "backspace",
-    (Keys.Delete,): "delete",
-    (Keys.ControlD,): "delete",
-    (Keys.ControlW,): "erase-word",
-    (Keys.ControlU,): "erase-line",
-    (Keys.ControlK,): "erase-rest",
-    (Keys.ControlZ,): "undo",
-    (Keys.ControlUnderscore,): "undo",
-    (Keys.ControlG,): "editor",
-    (Keys.Escape, "n"): "note",
-}
 
 
 class TerminalScreen:
@@ -86,7 +48,6 @@ class TerminalScreen:
         self._fds = (read_fd, write_fd)
         self._interrupted = interrupted
         self._app: Application[None] | None = None
-        self._in_sequence = False
 
     async def run(self) -> None:
         """Show the dialog until `close`. Raises `EOFError` where the terminal hangs up.
@@ -99,10 +60,11 @@ class TerminalScreen:
                 sink, term=os.environ.get("TERM"), default_color_depth=ColorDepth.from_env()
             )
             output.enable_cpr = False  # an answer that never comes would be waited for, and complained of
+            keyboard = Keyboard(self._press, lambda: self._safely(self._interrupted))
             self._app = _App(
                 gained=self._gained,
                 layout=Layout(Window(_Rows(self), wrap_lines=False, dont_extend_height=True)),
-                key_bindings=self._bindings(),
+                key_bindings=keyboard.bindings,
                 style=Style.from_dict({f"ask.{name}": look for name, look in STYLES.items()}),
                 include_default_pygments_style=False,
                 erase_when_done=True,
@@ -159,69 +121,17 @@ class TerminalScreen:
         except Exception as error:
             self.close(error)
 
-    def _bindings(self) -> KeyBindings:
-        bindings = KeyBindings()
-
-        def bind(keys: tuple[Keys | str, ...], name: str) -> None:
-            bindings.add(*keys)(lambda event: self._press(Key(name), event))
-
-        for keys, name in _KEYS.items():
-            bind(keys, name)
-
-        @bindings.add(Keys.ControlC)
-        @bindings.add(Keys.SIGINT)
-        def _(_: KeyPressEvent) -> None:
-            self._safely(self._interrupted)
-
-        @bindings.add(Keys.BracketedPaste)
-        def _(event: KeyPressEvent) -> None:
-            self._press(Key("paste", event.data), event)
-
-        @bindings.add(Keys.Escape, Keys.Escape)
-        def _(event: KeyPressEvent) -> None:
-            self._press(Key("escape"), event)
-            self._press(Key("escape"), event)
-
-        @bindings.add(Keys.Escape, Keys.Any)
-        def _(event: KeyPressEvent) -> None:
-            self._after_escape(event)
-
-        @bindings.add(Keys.Any)
-        def _(event: KeyPressEvent) -> None:
-            self._other(event)
-
-        return bindings
-
-    def _other(self, event: KeyPressEvent) -> None:
-        key = event.key_sequence[-1].key
-        if isinstance(key, Keys):  # one without a meaning here
-            self._press(Key("other"), event)
-        elif self._in_sequence:
-            self._in_sequence = not "@" <= event.data <= "~"
-        else:
-            self._press(Key("text", event.data), event)
-
-    def _after_escape(self, event: KeyPressEvent) -> None:
-        """Tell Esc and a key after it from one key that begins with Esc: Alt, or one that nobody knows.
-
-        The rest of an unknown key must not be taken for typed, least of all its digits.
-        """
-        key = event.key_sequence[-1].key
-        if not isinstance(key, Keys):
-            self._in_sequence = event.data in ("[", "O")
-            self._press(Key("other"), event)
+    def _press(self, key: Key) -> None:
+        app = self._app
+        if app is None or app.is_done:
             return
-        self._press(Key("escape"), event)
-        self._press(Key(_KEYS.get((key,), "other")), event)
 
-    def _press(self, key: Key, event: KeyPressEvent) -> None:
         def press() -> None:
             if self._dialog.press(key):
-                event.app.create_background_task(self._edit())
+                app.create_background_task(self._edit())
 
-        if not event.app.is_done:
-            self._safely(press)
-            event.app.invalidate()
+        self._safely(press)
+        app.invalidate()
 
     async def _edit(self) -> None:
         """Open the text of the field in the user's editor, and take over what it became."""

@@ -126,8 +126,10 @@ def test_a_paste_never_answers_and_keeps_its_lines(sit):
     response = seat.step.responses[1]
     assert response.answer == Answer(custom="one\ntwo\nthree\n\n")
     assert (response.by.surface, response.by.input, response.by.at) == ("terminal", Input.PASTE, 1.0)
-    closed = {"question": "Sure?", "options": ["Yes", "No"]}
-    assert sit(closed, "user_select").paste("1\n").outcome is None
+    assert sit(TWO).paste("j").step.responses[0].draft == "j"
+    closed = sit({"question": "Sure?", "options": ["Yes", "No"]}, "user_select").paste("1\n")
+    assert closed.outcome is None
+    assert "No text can be given here." in closed.lines[-2]
     assert sit(TWO).press("tab", "tab").paste("\n").step.index is None
 
 

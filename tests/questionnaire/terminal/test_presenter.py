@@ -178,6 +178,27 @@ async def test_two_escapes_at_once_are_two(pty):
     assert interview.outcome.responses[0].answer == Answer((1,))
 
 
+@pytest.mark.parametrize("before", ["\x1b", "\x1b[", "\x1b[99", "3\x1b", "n\x1b"])
+async def test_ctrl_c_works_after_whatever_came_before_it(pty, before):
+    interview = Interview(TWO)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(presenter(pty).present, interview)
+        await pty.until("How big?")
+        pty.press(before + "\x03")
+    assert interview.outcome.reason == INTERRUPTED
+
+
+async def test_alt_with_enter_breaks_a_line(pty):
+    interview = Interview(TWO)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(presenter(pty).present, interview)
+        await pty.until("How big?")
+        pty.press("3a\x1b\rb\nc")
+        await pty.until("c")
+        pty.press("\x03")
+    assert interview.outcome.responses[0].draft == "a\nb\nc"
+
+
 async def test_what_has_ended_is_not_shown(pty):
     interview = Interview(ONE)
     interview.end(Status.TIMED_OUT)
