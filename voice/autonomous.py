@@ -77,6 +77,7 @@ class AutonomousVoice:
         self._stop = anyio.Event()
         self._microphone_lost = False
         self._narrator: Narrator | None = None
+        self._hearing: Hearing | None = None
 
     @property
     def state(self) -> VoiceState:
@@ -107,7 +108,7 @@ class AutonomousVoice:
             ending = VoiceState.INACTIVE
             raise
         finally:
-            self._narrator = None
+            self._narrator = self._hearing = None
             self._enter(ending)
 
     def stop(self) -> None:
@@ -127,16 +128,31 @@ class AutonomousVoice:
             self._emit(ended)
             return ended
 
+    def typed(self, text: str) -> bool:
+        """Take a line as a message; narration ends. False for white space alone, which is never sent."""
+        sent = self._session.put(UserMessage(text, "keyboard", self._hearing.now_s if self._hearing else 0.0))
+        if sent and self._narrator is not None:
+            self._narrator.interrupt()
+        return sent
+
     async def _be_active(self, parts: Parts, task_status: TaskStatus[None]) -> None:
-        async with anyio.create_task_group() as tasks:
-            self._narrator = parts.narrator
-            await tasks.start(self._listen, parts)
-            self._enter(VoiceState.ACTIVE)
-            task_status.started()
-            await self._stop.wait()
-            self._enter(VoiceState.DRAINING)
+        """Speak and listen until it is stopped; by whatever way it ends, our voice falls silent."""
+        self._narrator, self._hearing = parts.narrator, parts.hearing
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._cancel_when_stopped, tasks.cancel_scope)
+                await tasks.start(self._listen, parts)
+                self._enter(VoiceState.ACTIVE)
+                task_status.started()
+        finally:
             parts.narrator.supersede()
-            tasks.cancel_scope.cancel()
+        if self._state is VoiceState.STARTING:  # stopped before it was active
+            task_status.started()
+        self._enter(VoiceState.DRAINING)
+
+    async def _cancel_when_stopped(self, scope: anyio.CancelScope) -> None:
+        await self._stop.wait()
+        scope.cancel()
 
     async def _listen(self, parts: Parts, *, task_status: TaskStatus[None]) -> None:
         """Hear the microphone until cancelled; when it is lost, say so once and look for it again."""
@@ -148,7 +164,6 @@ class AutonomousVoice:
                         task_status.started()
                         opened = True
                     await self._hear(frames, parts)
-                    return
             except DeviceError as error:
                 if not opened:
                     raise
@@ -156,15 +171,19 @@ class AutonomousVoice:
                     self._emit(Notice(f"{error.sentence} What was said is kept; looking for it again."))
                 self._microphone_lost = True
                 await self._drain(parts.hearing)
-            await anyio.sleep(REOPEN_AFTER_S)
+                await anyio.sleep(REOPEN_AFTER_S)
+            else:
+                self._emit(Notice(f"{parts.microphone.name} has ended, and with it Voice."))
+                self.stop()
+                return
 
     async def _hear(self, frames: AsyncIterator[Frame], parts: Parts) -> None:
         async for frame in frames:
             if self._microphone_lost:
                 self._emit(Notice(f"{parts.microphone.name} is back."))
                 self._microphone_lost = False
-            listening = self._floor.listening
-            self._take(await (parts.hearing.push(frame) if listening else parts.hearing.skip()))
+            theirs = self._floor.hears_next_frame()
+            self._take(await (parts.hearing.push(frame) if theirs else parts.hearing.skip()))
 
     async def _drain(self, hearing: Hearing) -> None:
         """Let what was said become messages, without a microphone."""

@@ -31,6 +31,8 @@ class EndReason(StrEnum):
     """The source of the sound ended."""
     CAP = "cap"
     """The utterance reached its greatest length; what follows is a new utterance, nothing is lost."""
+    TALKED_OVER = "talked_over"
+    """A narration began while somebody was speaking."""
 
 
 class DiscardReason(StrEnum):
@@ -41,7 +43,10 @@ class DiscardReason(StrEnum):
     PHANTOM = "phantom"
     """The transcriber found words that the sound does not bear out."""
     NOT_TRANSCRIBED = "not_transcribed"
-    """The transcriber failed for good; the sound is kept where there is a journal."""
+    """The transcriber failed on a part of it. The text is what it made of the others: half a reply may say
+    the contrary of the whole, so none of it is delivered."""
+    TALKED_OVER = "talked_over"
+    """A narration began before the turn was over: what came later is our own voice as well."""
 
 
 @dataclass(frozen=True)

@@ -9,17 +9,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from voice.audio import FRAME_S
+
+ECHO_TAIL_S = 0.06
+"""So much of the sound that comes after a narration was still heard during it: it waited in the microphone's
+buffers. On a virtual device the last frame with our voice came 0.04 s after its end."""
+
 
 class Floor:
     """One microphone and one speaker, and who may use them now."""
 
     def __init__(self) -> None:
         self._narrations = 0
+        self._tail_frames = 0
 
-    @property
-    def listening(self) -> bool:
-        """Whether what the microphone hears is meant for us."""
-        return not self._narrations
+    def hears_next_frame(self) -> bool:
+        """Whether the next frame of the microphone is the person's; to be asked once a frame."""
+        if self._narrations:
+            return False
+        tail, self._tail_frames = self._tail_frames, max(0, self._tail_frames - 1)
+        return not tail
 
     @contextmanager
     def narration(self) -> Iterator[None]:
@@ -29,3 +38,4 @@ class Floor:
             yield
         finally:
             self._narrations -= 1
+            self._tail_frames = round(ECHO_TAIL_S / FRAME_S)

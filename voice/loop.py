@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import anyio.lowlevel
 
 from voice.audio import FRAME_S, Frame, silent_frame
-from voice.errors import TranscriberError
+from voice.errors import TranscriberError, VoiceError
 from voice.events import (
     Discarded,
     DiscardReason,
@@ -28,7 +28,7 @@ from voice.events import (
 )
 from voice.listening.judging import judge
 from voice.listening.utterances import Ear, Heard, PieceReady
-from voice.ports import PendingTranscript, Transcriber
+from voice.ports import PendingTranscript, Transcriber, Transcript
 
 
 @dataclass
@@ -79,11 +79,12 @@ class Hearing:
 
     async def skip(self) -> list[Event]:
         """Let a frame pass unheard: time goes on, an open turn is dropped, one that has ended is not."""
-        self._ear.forget()
-        if self._turns and self._turns[-1].ended is None:
+        events: list[Event] = []
+        for ended in self._ear.forget():
             for piece in self._turns.pop().pieces:
                 piece.cancel()
-        return await self._delivered()
+            events += [ended, Discarded(DiscardReason.TALKED_OVER, "", self.now_s)]
+        return events + await self._delivered()
 
     def input_ended(self) -> list[Event]:
         """End an open turn: its source gives no more sound. Its message comes with later frames."""
@@ -120,10 +121,17 @@ class Hearing:
     async def _made_of(self, turn: _Turn, ended: SpeechEnded) -> list[Event]:
         """What becomes of a turn: mostly a message."""
         at_s = self.now_s
-        try:
-            judgement = judge([await piece.result() for piece in turn.pieces])
-        except TranscriberError as error:
-            return [Notice(error.sentence), Discarded(DiscardReason.NOT_TRANSCRIBED, "", at_s)]
+        transcripts: list[Transcript] = []
+        failure: TranscriberError | None = None
+        for piece in turn.pieces:
+            try:
+                transcripts.append(await piece.result())
+            except TranscriberError as error:
+                failure = error
+        judgement = judge(transcripts)
+        if failure is not None:
+            reason = DiscardReason.NOT_TRANSCRIBED
+            return [Notice(failure.sentence), Discarded(reason, judgement.text, at_s)]
         events: list[Event] = [Discarded(piece.reason, piece.text, at_s) for piece in judgement.rejected]
         if judgement.text:
             latency = Latency(
@@ -160,14 +168,18 @@ async def hear(
     With ``end_turn_with_input`` an open turn ends where the source does (`EndReason.INPUT_ENDED`); else it
     goes on in ``afterwards``. Errors of the source come out when what was heard before them is delivered.
     """
-    failure: Exception | None = None
-    try:
-        async for frame in frames:
-            await anyio.lowlevel.checkpoint()
-            for event in await hearing.push(frame):
-                yield event
-    except Exception as error:
-        failure = error
+    failure: VoiceError | None = None
+    while True:
+        try:
+            frame = await anext(frames)
+        except StopAsyncIteration:
+            break
+        except VoiceError as error:
+            failure = error  # raised below: first, nothing said is lost
+            break
+        await anyio.lowlevel.checkpoint()
+        for event in await hearing.push(frame):
+            yield event
     if end_turn_with_input or failure is not None:
         for event in hearing.input_ended():
             yield event

@@ -68,6 +68,8 @@ class Transcript:
     """Of the tokens; nearer to 0 is surer."""
     compression_ratio: float = 1.0
     """Of the text under zlib; high for text that repeats itself."""
+    ran_on: bool = False
+    """Whether it came to no end by itself, and was stopped at more words than anybody says in that time."""
     compute_s: float = 0.0
     """How long the engine worked, in seconds."""
 

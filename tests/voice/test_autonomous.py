@@ -1,6 +1,6 @@
 """Autonomous Voice with scripted parts: what is withheld, what is delivered, what comes back."""
 
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import anyio
 import pytest
@@ -9,7 +9,15 @@ from questionnaire import AdjustableToolset, FunctionToolset, Tool, ToolResult, 
 from voice.audio import FRAME_S
 from voice.autonomous import AutonomousVoice, Parts
 from voice.errors import DeviceError, DeviceLost, SpeechEngineDied, VoiceError
-from voice.events import NarrationEnded, NarrationEnding, Notice, UserMessage, VoiceState, VoiceStateChanged
+from voice.events import (
+    Discarded,
+    NarrationEnded,
+    NarrationEnding,
+    Notice,
+    UserMessage,
+    VoiceState,
+    VoiceStateChanged,
+)
 from voice.listening.utterances import Ear
 from voice.loop import Hearing
 from voice.session import Session
@@ -159,6 +167,7 @@ async def test_speech_that_began_before_a_narration_does_not_pass_as_its_answer(
         stage.microphone.feed(3.0, spoken=False)
         await stage.microphone.drained()
     assert stage.sent == []
+    assert [event.reason for event in stage.events if isinstance(event, Discarded)] == ["talked_over"]
 
 
 async def test_stopping_in_the_middle_of_a_reply_still_delivers_it():
@@ -224,6 +233,82 @@ async def test_stopping_ends_a_narration_as_superseded():
         tasks.start_soon(narrate)
         await stage.speaker.begun()
     assert ended == [NarrationEnding.SUPERSEDED]
+
+
+@pytest.mark.parametrize("ending", ["failure", "cancellation"])
+async def test_our_voice_falls_silent_by_whatever_way_it_ends(ending):
+    stage = Stage()
+    stage.speaker.hold()
+    ended = []
+
+    async def narrate():
+        ended.append((await stage.voice.narrate("A long story.")).ending)
+
+    async def voice(*, task_status):
+        with suppress(RuntimeError):
+            await stage.voice.run(task_status=task_status)
+
+    async with anyio.create_task_group() as host, anyio.create_task_group() as tasks:
+        await tasks.start(voice)
+        host.start_soon(narrate)
+        await stage.speaker.begun()
+        if ending == "failure":
+            stage.microphone.fail(RuntimeError("a bug"))
+        else:
+            tasks.cancel_scope.cancel()
+    assert ended == [NarrationEnding.SUPERSEDED]
+    assert not stage.speaker.playing
+
+
+async def test_a_microphone_that_ends_ends_voice_and_loses_nothing():
+    stage = Stage("The end.")
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(stage.session.run)
+        stage.microphone.feed(0.5, spoken=True)
+        stage.microphone.end()
+        await stage.voice.run()
+        await stage.session.settled()
+        tasks.cancel_scope.cancel()
+    assert stage.sent == ["The end."]
+    assert stage.states() == ["starting", "active", "draining", "inactive"]
+    assert stage.notices() == ["scripted microphone has ended, and with it Voice."]
+
+
+async def test_it_can_be_stopped_while_it_is_still_starting():
+    stage = Stage()
+    opening = anyio.Event()
+
+    @asynccontextmanager
+    async def never():
+        opening.set()
+        await anyio.sleep_forever()
+        yield
+
+    stage.microphone.open = never
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(opening_then_stop, opening, stage.voice)
+        await tasks.start(stage.voice.run)
+    assert stage.listed() == ALL
+    assert stage.states() == ["starting", "draining", "inactive"]
+
+
+async def opening_then_stop(opening, voice):
+    await opening.wait()
+    voice.stop()
+
+
+async def test_what_is_typed_is_a_message_like_any_other_and_ends_the_narration():
+    stage = Stage()
+    stage.speaker.hold()
+    async with stage.on(), anyio.create_task_group() as tasks:
+        tasks.start_soon(stage.voice.narrate, "A long story.")
+        await stage.speaker.begun()
+        assert not stage.voice.typed("  ")
+        assert stage.voice.typed("the second one")
+        await anyio.wait_all_tasks_blocked()
+        assert not stage.speaker.playing
+    assert stage.sent == ["the second one"]
+    assert [message.source for message in stage.session.transcript] == ["keyboard"]
 
 
 async def test_cancelling_restores_the_tools_before_it_returns():

@@ -104,7 +104,7 @@ async def test_a_transcriber_that_failed_is_said_and_half_a_reply_is_not_deliver
     with ScriptedTranscriber("Do not", TranscriberDied("Whisper failed 3 times.")) as transcriber:
         events = await heard(transcriber, (1.0, True), (1.0, False), (1.0, True))
     assert [type(event) for event in events[2:]] == [Notice, Discarded]
-    assert events[-1].reason is DiscardReason.NOT_TRANSCRIBED
+    assert (events[-1].reason, events[-1].text) == (DiscardReason.NOT_TRANSCRIBED, "Do not")
 
 
 async def test_what_was_said_before_the_microphone_was_lost_is_delivered_first():
@@ -148,4 +148,20 @@ async def test_skipped_frames_drop_an_open_turn_and_keep_one_that_has_ended():
     for _ in range(500):
         events += await hearing.skip()
     assert [event.text for event in events if isinstance(event, UserMessage)] == ["One."]
+    assert events[-3].reason is EndReason.TALKED_OVER
+    assert events[-2] == Discarded(DiscardReason.TALKED_OVER, "", pytest.approx(4.02))
     assert not hearing.busy
+
+
+async def test_a_bug_in_the_listener_is_not_taken_for_the_end_of_the_source():
+    class Broken(LevelDetector):
+        def judge(self, frame):
+            raise ZeroDivisionError
+
+    microphone = ScriptedMicrophone()
+    microphone.feed(1.0, spoken=True)
+    async with microphone.open() as frames:
+        hearing = Hearing(Ear(Broken()), ScriptedTranscriber())
+        with pytest.raises(ZeroDivisionError):
+            async for _ in hear(frames, hearing, afterwards=Silence(), end_turn_with_input=False):
+                pass

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -176,6 +177,7 @@ def _child(model: str, language: str, threads: int) -> Handler:
 def _transcribe(whisper: Any, samples: Samples, language: str) -> dict[str, Any]:
     import time
 
+    most_tokens = math.ceil(TOKENS_A_SECOND * len(samples) / SAMPLE_RATE) + TOKENS_AT_LEAST
     began = time.perf_counter()
     segments, _ = whisper.transcribe(
         to_float(samples),
@@ -184,16 +186,20 @@ def _transcribe(whisper: Any, samples: Samples, language: str) -> dict[str, Any]
         without_timestamps=len(samples) <= TIMESTAMPS_FROM_S * SAMPLE_RATE,
         condition_on_previous_text=False,
         vad_filter=False,
-        max_new_tokens=math.ceil(TOKENS_A_SECOND * len(samples) / SAMPLE_RATE) + TOKENS_AT_LEAST,
+        max_new_tokens=most_tokens,
         no_speech_threshold=None,
         temperature=0.0,  # the library's fallback draws at random: the same sound must give the same text
     )
     parts = list(segments)
+    tokens = Counter[int]()  # of each window: with timestamps one window gives several parts
+    for part in parts:
+        tokens[part.seek] += len(part.tokens)
     return {
         "text": "".join(part.text for part in parts).strip(),
         "no_speech_probability": max((part.no_speech_prob for part in parts), default=1.0),
         "average_log_probability": min((part.avg_logprob for part in parts), default=0.0),
         "compression_ratio": max((part.compression_ratio for part in parts), default=1.0),
+        "ran_on": max(tokens.values(), default=0) >= most_tokens,
         "compute_s": time.perf_counter() - began,
     }
 

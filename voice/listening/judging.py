@@ -19,7 +19,8 @@ NO_SPEECH_LIMIT = 0.8
 replies."""
 
 COMPRESSION_LIMIT = 2.4
-"""A text that compresses better repeats itself: the threshold of Whisper's reference implementation."""
+"""A text that compresses better repeats itself: the threshold of Whisper's reference implementation. People
+repeat themselves too ("stop, stop, stop"); made up is what does so and comes to no end."""
 
 _WORD = re.compile(r"\w")
 _ASIDE = re.compile(r"\[[^\]]*\]|\([^)]*\)|[♪♫]+")
@@ -79,9 +80,6 @@ def _joined(pieces: list[str]) -> str:
 def _reason_against(transcript: Transcript, text: str) -> DiscardReason | None:
     if not _WORD.search(_ASIDE.sub("", text)):
         return DiscardReason.NO_WORDS
-    if (
-        transcript.no_speech_probability >= NO_SPEECH_LIMIT
-        or transcript.compression_ratio > COMPRESSION_LIMIT
-    ):
-        return DiscardReason.PHANTOM
-    return None
+    silent = transcript.no_speech_probability >= NO_SPEECH_LIMIT
+    loops = transcript.ran_on and transcript.compression_ratio > COMPRESSION_LIMIT
+    return DiscardReason.PHANTOM if silent or loops else None

@@ -82,12 +82,17 @@ class Ear:
         """No frame will follow: end what is open."""
         return self._heard(self.endpointer.input_ended())
 
-    def forget(self) -> None:
+    def forget(self) -> list[SpeechEnded]:
         """Let the next frame pass unheard: what is open is dropped, and so is the pre-roll."""
+        heard: list[SpeechEnded] = []
+        if self.speaking:
+            end_s = self.endpointer.speech_end * FRAME_S
+            heard.append(SpeechEnded(end_s, self.now_s, EndReason.TALKED_OVER))
         self.detector.reset()
         self.endpointer.forget()
         self._drop_before(self.endpointer.frames)
         self._first = self.endpointer.frames
+        return heard
 
     def _heard(self, decisions: list[Decision]) -> list[Heard]:
         heard: list[Heard] = []
@@ -118,14 +123,15 @@ class Ear:
         """Close the open piece in front of frame ``end``; the next one begins with it.
 
         A piece with less speech than it takes to begin an utterance holds no word, only what flickered in a
-        pause, and Whisper would make one up.
+        pause, and Whisper would make one up. What counts is what kept the turn open: a quiet word after a
+        pause is one.
         """
         count = min(end, self.endpointer.frames) - self._first
-        start = self.endpointer.start
-        speech = sum(verdict.probability >= start.threshold for verdict in self._verdicts[:count])
+        threshold = self.endpointer.end.threshold
+        speech = sum(verdict.probability >= threshold for verdict in self._verdicts[:count])
         piece = PieceReady(np.concatenate(self._frames[:count]))
         self._drop_before(self._first + count)
-        return [piece] if speech * FRAME_S >= start.speech_s else []
+        return [piece] if speech * FRAME_S >= self.endpointer.start.speech_s else []
 
     def _drop_before(self, frame: int) -> None:
         count = frame - self._first

@@ -19,12 +19,19 @@ def test_no_words_become_none(text):
     assert [piece.reason for piece in judgement.rejected] == [DiscardReason.NO_WORDS]
 
 
-@pytest.mark.parametrize("marks", [{"no_speech_probability": 0.85}, {"compression_ratio": 2.5}])
+@pytest.mark.parametrize(
+    "marks", [{"no_speech_probability": 0.85}, {"compression_ratio": 2.5, "ran_on": True}]
+)
 def test_words_that_the_sound_does_not_bear_out_are_named_and_dropped(marks):
     judgement = judge([Transcript("Thank you.", **marks)])
     assert judgement.text == ""
     (rejected,) = judgement.rejected
     assert (rejected.reason, rejected.text) == (DiscardReason.PHANTOM, "Thank you.")
+
+
+@pytest.mark.parametrize("marks", [{"compression_ratio": 3.9}, {"ran_on": True}])
+def test_people_repeat_themselves_and_talk_fast(marks):
+    assert judge([Transcript("Stop, stop, stop!", **marks)]).text == "Stop, stop, stop!"
 
 
 def test_short_quiet_replies_with_middling_marks_are_kept():

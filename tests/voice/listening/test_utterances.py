@@ -95,6 +95,18 @@ def test_an_end_silence_shorter_than_a_pieces_pause_still_gives_the_piece_first(
     assert seconds(heard[1].samples) == pytest.approx(0.8)
 
 
+def test_a_quiet_word_after_a_pause_that_kept_the_turn_open_is_a_piece():
+    class Unsure(LoudIsSpeech):
+        def judge(self, frame):
+            return Verdict({0: 0.0, 1: 0.9}.get(int(frame[0]), 0.4), -40.0)
+
+    loud, quiet = np.full(FRAME_SAMPLES, 1, np.int16), np.full(FRAME_SAMPLES, 2, np.int16)
+    silent = np.zeros(FRAME_SAMPLES, np.int16)
+    heard = hear(Ear(Unsure()), [loud] * 25 + [silent] * 50 + [quiet] * 10 + [silent] * 100)
+    assert len(pieces(heard)) == 2
+    assert 2 in pieces(heard)[1]
+
+
 def test_a_flicker_in_a_pause_gives_no_piece():
     frames = numbered((0.5, True), (0.9, False), (0.04, True), (2.0, False))
     assert len(pieces(hear(Ear(LoudIsSpeech()), frames))) == 1
@@ -138,8 +150,9 @@ def test_forgotten_frames_are_in_no_pre_roll():
     detector = LoudIsSpeech()
     ear = Ear(detector)
     hear(ear, numbered((0.5, True)))
-    for _ in range(50):
-        ear.forget()
+    assert ear.forget() == [SpeechEnded(pytest.approx(0.5), pytest.approx(0.5), EndReason.TALKED_OVER)]
+    for _ in range(49):
+        assert ear.forget() == []
     (piece,) = pieces(hear(ear, numbered((0.5, True), (2.0, False))))
     assert piece[0] == 1
     assert seconds(piece) == pytest.approx(1.0)
