@@ -7,6 +7,8 @@ from pathlib import Path
 
 import anyio
 
+_GRACE_S = 1.0
+
 
 async def edit_text(text: str, read_fd: int, write_fd: int) -> str | None:
     """Open `text` in the user's editor on a terminal and return what it became.
@@ -23,7 +25,13 @@ async def edit_text(text: str, read_fd: int, write_fd: int) -> str | None:
         async with await anyio.open_process(
             [*command, str(path)], stdin=read_fd, stdout=write_fd, stderr=write_fd
         ) as process:
-            failed = await process.wait()
+            try:
+                failed = await process.wait()
+            except anyio.get_cancelled_exc_class():
+                process.terminate()  # it then gives the screen back, as it could not if it were killed
+                with anyio.move_on_after(_GRACE_S, shield=True):
+                    await process.wait()
+                raise
         return None if failed else _read(path, text)
     except OSError:
         return None

@@ -3,7 +3,6 @@
 prompt_toolkit runs on asyncio only.
 """
 
-import asyncio
 import os
 import termios
 from collections.abc import Callable, Iterator
@@ -47,7 +46,7 @@ class TerminalScreen:
         self._dialog = dialog
         self._fds = (read_fd, write_fd)
         self._interrupted = interrupted
-        self._app: Application[None] | None = None
+        self._app: _App | None = None
 
     async def run(self) -> None:
         """Show the dialog until `close`. Raises `EOFError` where the terminal hangs up.
@@ -135,19 +134,15 @@ class TerminalScreen:
 
     async def _edit(self) -> None:
         """Open the text of the field in the user's editor, and take over what it became."""
-        text = self._dialog.text
-        if text is None:
+        text, app = self._dialog.text, self._app
+        if text is None or app is None:
             return
-        from prompt_toolkit.application.run_in_terminal import in_terminal
-
         try:
-            async with in_terminal():
+            with app.suspended():
                 edited = await edit_text(text, *self._fds)
             if edited is not None:
                 self._dialog.press(Key("edited", edited))
             self.refresh()
-        except asyncio.CancelledError:
-            raise
         except Exception as error:
             self.close(error)
 
@@ -172,6 +167,23 @@ class _App(Application[None]):
         super().__init__(**options)
         self._default_bindings = KeyBindings()  # those edit a buffer, of which there is none
         self._gained = gained
+
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Leave the terminal to another program meanwhile.
+
+        prompt_toolkit's own `in_terminal` would hold up the end of the dialog until that program ends.
+        """
+        self.renderer.erase()
+        self._running_in_terminal = True
+        try:
+            with self.input.detach(), self.input.cooked_mode():
+                yield
+        finally:
+            self._running_in_terminal = False
+            if not self.is_done:
+                self.renderer.reset()
+                self._redraw()
 
     def _on_resize(self) -> None:
         if up := self._gained(self.output.get_size().columns):

@@ -136,6 +136,24 @@ async def test_a_cancelled_call_leaves_the_terminal_usable_and_the_drafts(pty):
     assert (interview.outcome.status, interview.outcome.reason) == (Status.CANCELLED, INTERRUPTED)
 
 
+@pytest.mark.parametrize("end", ["answered elsewhere", "cancelled"])
+async def test_an_open_editor_holds_nothing_up(pty, monkeypatch, end):
+    monkeypatch.setenv("VISUAL", "sh -c 'echo editing >&2; exec sleep 30'")
+    interview = Interview(ONE)
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(presenter(pty).present, interview)
+            await pty.until("How big?")
+            pty.press("3x\x07")
+            await pty.until("editing")
+            if end == "cancelled":
+                tasks.cancel_scope.cancel()
+            else:
+                interview.send(Give(Answer((0,)), REMOTE))
+    assert interview.step.responses[0].draft == "x"
+    assert pty.is_sane()
+
+
 async def test_a_terminal_that_hangs_up_cancels(pty):
     interview = Interview(ONE)
     async with anyio.create_task_group() as tasks:
