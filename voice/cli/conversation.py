@@ -23,6 +23,11 @@ class Conversation:
         self._console = Console(highlight=False)
         self._explained = ""
 
+    @property
+    def plain_width(self) -> int:
+        """Cells that a line of `plain` may have."""
+        return max(_LEAST_CELLS, self._console.width - _NAME_CELLS - 1)
+
     def title(self, about: str) -> None:
         """Print what this is."""
         self._console.print(f"[bold]Viva Voce[/] · [dim]{escape(about)}[/]\n")
@@ -70,7 +75,7 @@ class Conversation:
 
     def line(self, who: str, markup: str, indent: int = 0) -> None:
         """Print what somebody says, wrapped beside their name."""
-        room = max(_LEAST_CELLS, self._console.width - _NAME_CELLS - 1 - indent)
+        room = max(_LEAST_CELLS, self.plain_width - indent)
         for part in Text.from_markup(markup).wrap(self._console, room):
             part.rstrip()
             name = f"{who:<{_NAME_CELLS}} {'':{indent}}"

@@ -21,8 +21,8 @@ from voice.assembly import make_microphone, make_speaker, make_transcriber, open
 from voice.autonomous import AutonomousVoice
 from voice.backends.recording import RecordingMicrophone
 from voice.cli.conversation import Conversation
-from voice.errors import RecordingError
-from voice.events import Event, NarrationEnded, ToolsChanged
+from voice.errors import RecordingError, TranscriberError
+from voice.events import Event, NarrationEnded, ToolsChanged, UserMessage
 from voice.hosts.demo import DemoAgent
 from voice.scenes import CuedMicrophone
 from voice.session import Session
@@ -34,6 +34,9 @@ REPLIES = ("yes-please.wav", "second-one.wav", "sentence-commit.wav", "digits-42
 
 KEYS = ("1", "1")
 """What they type when the agent asks on the screen."""
+
+PATIENCE_S = 30.0
+"""How long a recorded reply may take to become a message, also where Whisper must be started anew."""
 
 
 def recorded_replies(folder: Path | None) -> list[Path]:
@@ -52,17 +55,17 @@ def recorded_replies(folder: Path | None) -> list[Path]:
 async def play(settings: Settings, weights: Path, replies: Sequence[Path] | None, *, heard: bool) -> None:
     """Let the three acts follow each other: before Voice, with it, after it."""
     screen = Conversation()
-    person = CuedMicrophone([RecordingMicrophone(path) for path in replies or ()])
-    microphone = person if replies else make_microphone(settings.hearing, screen.remark)
+    person = _RecordedPerson(replies) if replies else None
+    microphone = person.microphone if person else make_microphone(settings.hearing, screen.remark)
     speaker = make_speaker(settings.speaking, heard=heard)
     transcriber = make_transcriber(settings.transcription, weights)
 
     def emit(event: Event) -> None:
         screen.show(event)
-        if isinstance(event, NarrationEnded):
-            person.cue()  # the recorded person answers when they have heard the question
+        if person:
+            person.take(event)
 
-    with _keyboard(screen, rehearsed=bool(replies)) as keyboard:
+    with _keyboard(screen, rehearsed=person is not None) as keyboard:
         asking = AdjustableToolset(questionnaire_toolset(LinearPresenter(keyboard) if keyboard else None))
         agent = DemoAgent(emit)
         session = Session(agent, emit)
@@ -73,27 +76,72 @@ async def play(settings: Settings, weights: Path, replies: Sequence[Path] | None
         agent.tools = tools
         asking.on_change(lambda _: emit(ToolsChanged(tuple(tool.name for tool in tools.tools()))))
 
-        screen.title(f"a scripted agent talks with {'a recorded person' if replies else 'you'}")
+        screen.title(f"a scripted agent talks with {'a recorded person' if person else 'you'}")
         emit(ToolsChanged(tuple(tool.name for tool in tools.tools())))
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(session.run)
             await agent.before_voice()
             async with anyio.create_task_group() as while_on:
                 await while_on.start(voice.run)
-                await agent.with_voice()
+                async with anyio.create_task_group() as talking:
+                    if person:
+                        talking.start_soon(person.insist)
+                    elif keyboard:
+                        talking.start_soon(_type, keyboard, voice)
+                    await agent.with_voice()
+                    talking.cancel_scope.cancel()
                 voice.stop()
             await agent.after_voice()
             tasks.cancel_scope.cancel()
 
 
+async def _type(keyboard: LineTerminal, voice: AutonomousVoice) -> None:
+    """Send what is typed while Voice is on: the keyboard may be nearer."""
+    while (line := await keyboard.read_line("")) is not None:
+        voice.typed(line)
+
+
+class _RecordedPerson:
+    """Answers each question when they have heard it, with the next recording."""
+
+    def __init__(self, replies: Sequence[Path]) -> None:
+        self.microphone = CuedMicrophone([RecordingMicrophone(path) for path in replies])
+        self._reply: str | None = None
+        self._changed = anyio.Event()
+
+    def take(self, event: Event) -> None:
+        """Hear what the agent does, and whether it has heard us."""
+        if isinstance(event, NarrationEnded):
+            self._reply = self.microphone.cue()
+        elif isinstance(event, UserMessage):
+            self._reply = None
+        else:
+            return
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    async def insist(self) -> None:
+        """Wait for ever, but not for a reply that becomes no message: that raises `TranscriberError`."""
+        while True:
+            with anyio.move_on_after(PATIENCE_S if self._reply else None) as waiting:
+                await self._changed.wait()
+            if waiting.cancelled_caught:
+                raise TranscriberError(
+                    f"The reply in {self._reply} became no message within {PATIENCE_S:.0f} s.",
+                    mend="voice doctor",
+                )
+
+
 class _RehearsedKeys:
     """The keyboard of the recorded person: a line terminal that types what was rehearsed."""
-
-    width = 72
 
     def __init__(self, screen: Conversation) -> None:
         self._screen = screen
         self._lines = iter(KEYS)
+
+    @property
+    def width(self) -> int:
+        return self._screen.plain_width
 
     def write_line(self, line: str) -> None:
         self._screen.plain(line)

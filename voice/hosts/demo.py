@@ -104,7 +104,7 @@ class DemoAgent:
         plan = self._plan
         self._say(
             f"This is what I understood: {plan['kind']}, with {plan['database']}, on port {plan['port']}."
-            f" About the tests you said: {plan['tests']}"
+            f" About the tests you said: {plan['tests']}."
         )
         answer = _answer(await self._call(ASK, KEEP_IT))
         self._say(f"{answer or 'No answer'}: very well. Good-bye!")
@@ -114,7 +114,7 @@ class DemoAgent:
         while not self._messages:
             self._came = anyio.Event()
             await self._came.wait()
-        return self._messages.popleft()
+        return self._messages.popleft().rstrip(".")
 
     async def _narrate(self, text: str) -> None:
         await self.tools.call("narrate", {"text": text})
