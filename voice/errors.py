@@ -3,7 +3,9 @@
 ::
 
     VoiceError
+    ├── LibraryMissing          a library that is not installed, or cannot be loaded
     ├── SettingsError           a setting that cannot be used
+    ├── TextError               a text that cannot be spoken
     ├── AudioInputError
     │   ├── RecordingError      a recording that cannot be heard whole
     │   └── DeviceError         a microphone or speaker that cannot be used
@@ -20,6 +22,9 @@
 Each error is a sentence for a person, and where a command mends it, that command. The errors of an outside
 library are translated in the one file of ``voice.backends`` that uses the library.
 """
+
+INSTALL = "pip install -e '.[offline]' in the project's folder, or make demo there"
+"""What brings the libraries, and brings them back."""
 
 
 class VoiceError(Exception):
@@ -38,8 +43,33 @@ class VoiceError(Exception):
         self.mend = mend
 
 
+class LibraryMissing(VoiceError):
+    """A library that is not installed, or one below it that cannot be loaded."""
+
+    exit_code = 3
+
+    def __init__(self, error: ImportError) -> None:
+        why = " ".join(str(error).split())
+        super().__init__(f"The library {_blamed(error)} cannot be loaded: {why}.", mend=INSTALL)
+
+
+def _blamed(error: ImportError) -> str:
+    """The library that an import failed in: it is told, or else it is the one that raised."""
+    name, trace = error.name, error.__traceback__
+    while name is None and trace is not None:
+        name = None if trace.tb_next else trace.tb_frame.f_globals["__name__"]
+        trace = trace.tb_next
+    return (name or "that is needed").partition(".")[0]
+
+
 class SettingsError(VoiceError):
     """A setting that cannot be used."""
+
+    exit_code = 2
+
+
+class TextError(VoiceError):
+    """A text that cannot be spoken: there is nothing in it to say, or it cannot be read."""
 
     exit_code = 2
 

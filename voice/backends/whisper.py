@@ -9,7 +9,6 @@ import math
 import os
 import sys
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -20,7 +19,7 @@ import numpy as np
 
 from voice.audio import SAMPLE_RATE, Samples, to_float
 from voice.backends.worker import Handler, Message, Worker, WorkerDied, WorkerFailed, serve
-from voice.errors import ModelBroken, TranscriberDied, TranscriberError
+from voice.errors import INSTALL, LibraryMissing, ModelBroken, TranscriberDied, TranscriberError
 from voice.ports import Transcript
 from voice.tasks import lone_errors
 
@@ -42,25 +41,27 @@ harm: 10.0 % against 8.2 %. Both from ``benchmarks/``."""
 TRIES = 3
 """How often a piece is given to a new child after one has died of it."""
 
-_LOAD_WITHIN_S = 120.0
 _ANSWER_WITHIN_S = 120.0
+"""Also for the model to be loaded."""
 
 
 class WhisperTranscriber:
     """A `voice.ports.Transcriber`; an async context manager that owns the child.
 
     Entering returns at once; the model loads in the background, and pieces that are submitted meanwhile
-    wait. `ready` waits for the model.
+    wait. `ready` waits for the model. Leaving fails what has no answer yet; it can be entered again.
     """
 
     def __init__(self, model: Path, *, language: str = "en", threads: int = THREADS) -> None:
         self._model = model
         self._worker = Worker("voice.backends.whisper", str(model), language, str(threads))
-        self._queue: list[_Pending] = []
-        self._wanted = anyio.Event()
-        self._loading = _Pending(np.zeros(0, np.int16))
+        self._running = False
 
     async def __aenter__(self) -> Self:
+        self._loading = _Pending(np.zeros(0, np.int16))
+        self._queue = [self._loading]
+        self._wanted = anyio.Event()
+        self._running = True
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
         self._tasks.start_soon(self._work)
@@ -69,11 +70,14 @@ class WhisperTranscriber:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> bool | None:
+        self._running = False
         self._tasks.cancel_scope.cancel()
         try:
             with lone_errors():
                 return await self._tasks.__aexit__(kind, error, traceback)
         finally:
+            for pending in self._queue:
+                pending.fail(_stopped())
             await self._worker.kill()
 
     @property
@@ -88,24 +92,28 @@ class WhisperTranscriber:
     def submit(self, samples: Samples) -> _Pending:
         """Ask for the text of up to 30 s of sound; returns at once."""
         pending = _Pending(samples)
-        self._queue.append(pending)
-        self._wanted.set()
+        if self._running:
+            self._queue.append(pending)
+            self._wanted.set()
+        else:
+            pending.fail(_stopped())
         return pending
 
     async def _work(self) -> None:
-        await self._answer(self._loading, {"load": True}, _LOAD_WITHIN_S)
         while True:
             while self._queue:
-                pending = self._queue.pop(0)
+                pending = self._queue[0]
                 if not pending.cancelled:
-                    await self._answer(pending, {"load": False}, _ANSWER_WITHIN_S)
+                    await self._answer(pending)
+                del self._queue[0]
             self._wanted = anyio.Event()
             await self._wanted.wait()
 
-    async def _answer(self, pending: _Pending, header: Mapping[str, Any], within_s: float) -> None:
+    async def _answer(self, pending: _Pending) -> None:
+        header, sound = {"load": pending is self._loading}, pending.samples.tobytes()
         for tries_left in reversed(range(TRIES)):
             try:
-                answer, _ = await self._worker.request(header, pending.samples.tobytes(), within_s=within_s)
+                answer, _ = await self._worker.request(header, sound, within_s=_ANSWER_WITHIN_S)
             except WorkerDied as death:
                 if not tries_left:
                     last_line = (death.last_words.splitlines() or [""])[-1]
@@ -153,14 +161,25 @@ class _Pending:
 
 
 def _translated(failure: WorkerFailed, model: Path) -> TranscriberError:
-    if failure.kind == "ModuleNotFoundError":
-        return TranscriberError(f"{failure.sentence}.", mend="pip install viva-voce")
-    return ModelBroken(f"Whisper cannot use the model folder {model}: {failure.sentence}")
+    if failure.kind == ImportError.__name__:
+        return TranscriberError(failure.sentence, mend=INSTALL)
+    why = " ".join(failure.sentence.split()).rstrip(".")
+    return ModelBroken(
+        f"Whisper cannot use the model folder {model}: {why}.",
+        mend="take another, for example with --model tiny.en, or have it downloaded again",
+    )
+
+
+def _stopped() -> TranscriberError:
+    return TranscriberError("Whisper was stopped before it had answered.")
 
 
 def _child(model: str, language: str, threads: int) -> Handler:
     """Load the model and warm it up; return what answers requests."""
-    from faster_whisper import WhisperModel
+    try:
+        from faster_whisper import WhisperModel
+    except ImportError as error:
+        raise ImportError(LibraryMissing(error).sentence) from error
 
     whisper = WhisperModel(model, device="cpu", compute_type=COMPUTE_TYPE, cpu_threads=threads)
 

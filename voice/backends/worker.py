@@ -94,7 +94,7 @@ class Worker:
                 anyio.EndOfStream,
                 anyio.IncompleteRead,
                 anyio.DelimiterNotFound,
-                json.JSONDecodeError,
+                ValueError,  # no JSON; or `kill` closed a file while the child was being started
             ):
                 raise WorkerDied("the child process ended", await self._last_words()) from None
             finally:
@@ -124,6 +124,8 @@ class Worker:
         self._process = await anyio.open_process(self._command, stderr=self._stderr, start_new_session=True)
         assert self._process.stdout is not None
         self._replies = BufferedByteReceiveStream(self._process.stdout)
+        if self._stderr is None:
+            raise anyio.ClosedResourceError  # `kill` came before there was anything to end
 
     async def _send(self, header: Mapping[str, Any], payload: bytes) -> None:
         assert self._process is not None
@@ -162,12 +164,25 @@ def serve(prepare: Callable[[], Handler]) -> None:
         header, payload = requests.get()
         try:
             if handler is None:
-                handler = prepare()
+                handler = _prepared(prepare)
             answer = handler(header, payload)
         except Exception as error:
             answer = {"error": type(error).__name__, "sentence": str(error)}, b""
         replies.write(_encoded(*answer))
         replies.flush()
+
+
+def _prepared(prepare: Callable[[], Handler]) -> Handler:
+    """What it makes; where it fails, a handler that fails in the same way."""
+    try:
+        return prepare()
+    except Exception as error:
+        failure = error
+
+    def fail(header: dict[str, Any], payload: bytes) -> Message:  # noqa: ARG001
+        raise failure
+
+    return fail
 
 
 def _read_requests(stdin: BinaryIO, requests: queue.SimpleQueue[Message]) -> None:

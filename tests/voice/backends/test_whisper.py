@@ -9,9 +9,11 @@ from voice.audio import SAMPLE_RATE
 from voice.backends.recording import read_recording
 from voice.backends.whisper import WhisperTranscriber
 from voice.backends.whisper_models import find_model
-from voice.errors import ModelBroken, TranscriberDied
+from voice.errors import ModelBroken, TranscriberDied, TranscriberError
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+SILENCE = np.zeros(SAMPLE_RATE, np.int16)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +79,47 @@ async def test_weights_that_are_no_weights_are_one_sentence(tmp_path):
         with pytest.raises(ModelBroken, match="cannot use the model folder"):
             await transcriber.ready()
         with pytest.raises(ModelBroken):
-            await transcriber.submit(np.zeros(SAMPLE_RATE, np.int16)).result()
+            await transcriber.submit(SILENCE).result()
+
+
+async def test_what_is_left_unanswered_at_the_end_fails(fixtures_folder):
+    async with WhisperTranscriber(find_model(download=False)) as transcriber:
+        pending = [transcriber.submit(SILENCE) for _ in range(2)]
+    with anyio.fail_after(1):
+        for one in [*pending, transcriber.submit(SILENCE)]:
+            with pytest.raises(TranscriberError, match="stopped"):
+                await one.result()
+        with pytest.raises(TranscriberError, match="stopped"):
+            await transcriber.ready()
+
+
+async def test_after_a_failure_it_can_be_used_again_and_holds_nothing_of_the_time_before(
+    tmp_path, fixtures_folder
+):
+    weights = tmp_path / "weights"
+    weights.mkdir()
+    transcriber = WhisperTranscriber(weights)
+    async with transcriber:
+        with pytest.raises(ModelBroken) as caught:
+            await transcriber.ready()
+        assert caught.value.mend
+        transcriber.submit(SILENCE)
+    weights.rmdir()
+    weights.symlink_to(find_model(download=False))
+    async with transcriber:
+        await transcriber.ready()
+        samples = read_recording(fixtures_folder / "yes.wav")
+        assert (await transcriber.submit(samples).result()).text == "Yes."
+
+
+async def test_a_broken_library_is_named_and_the_model_is_not_accused(tmp_path, monkeypatch):
+    (tmp_path / "ctranslate2.py").write_text("raise ImportError('libgomp.so.1: cannot open shared object')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    async with WhisperTranscriber(find_model(download=False)) as transcriber:
+        with pytest.raises(TranscriberError, match="ctranslate2 cannot be loaded: libgomp") as caught:
+            await transcriber.ready()
+    assert not isinstance(caught.value, ModelBroken)
+    assert "pip install" in caught.value.mend
 
 
 async def test_a_child_that_dies_each_time_is_given_up(monkeypatch):
@@ -86,4 +128,4 @@ async def test_a_child_that_dies_each_time_is_given_up(monkeypatch):
         monkeypatch.setattr(transcriber._worker, "_command", ["false"])
         await transcriber._worker.kill()
         with pytest.raises(TranscriberDied, match="3 times"):
-            await transcriber.submit(np.zeros(SAMPLE_RATE, np.int16)).result()
+            await transcriber.submit(SILENCE).result()

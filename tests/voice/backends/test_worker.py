@@ -8,6 +8,7 @@ import time
 from contextlib import suppress
 
 import anyio
+import anyio.lowlevel
 import psutil
 import pytest
 
@@ -109,6 +110,42 @@ async def test_a_cancelled_request_leaves_no_child(worker):
 async def test_an_answer_that_is_no_json_kills_nobody_but_the_child(worker):
     with pytest.raises(WorkerDied):
         await worker.request({"do": "garbage"})
+    await worker.kill()
+
+
+async def test_a_child_that_is_ended_while_it_is_started_is_a_death_and_lives_no_longer(worker):
+    async with anyio.create_task_group() as tasks:
+
+        async def ask():
+            with pytest.raises(WorkerDied):
+                await worker.request({"do": "hang"}, within_s=5)
+
+        tasks.start_soon(ask)
+        while worker._stderr is None:
+            await anyio.lowlevel.checkpoint()
+        await worker.kill()
+    assert worker.pid is None
+    assert not psutil.Process().children()
+
+
+async def test_what_keeps_a_child_from_its_work_is_the_answer_to_every_request(tmp_path, monkeypatch):
+    (tmp_path / "unready.py").write_text(
+        textwrap.dedent("""
+        from voice.backends.worker import serve
+        tries = []
+
+        def prepare():
+            tries.append(1)
+            raise RuntimeError(f"not ready, tried {len(tries)} times")
+
+        serve(prepare)
+        """)
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    worker = Worker("unready")
+    for _ in range(2):
+        with pytest.raises(WorkerFailed, match="tried 1 times"):
+            await worker.request({})
     await worker.kill()
 
 
