@@ -8,11 +8,13 @@ configuration folder (``$XDG_CONFIG_HOME`` or ``~/.config``); that it is missing
 from __future__ import annotations
 
 import os
+import re
 import tomllib
+from operator import le, lt
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from voice.errors import SettingsError
 
@@ -26,8 +28,25 @@ Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Probability = Annotated[float, Field(gt=0, lt=1)]
 
 
+def _language(code: str) -> str:
+    if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]+)*", code):
+        raise ValueError("should be a code such as en or de")
+    return code
+
+
+Language = Annotated[str, AfterValidator(_language)]
+
+
 class _Group(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+_ORDER = (
+    ("start_speech_s", le, "start_within_s"),
+    ("end_threshold", le, "start_threshold"),
+    ("warn_s", lt, "longest_s"),
+)
+"""What is deaf, or never warns, in any other order."""
 
 
 class HearingSettings(_Group):
@@ -43,13 +62,25 @@ class HearingSettings(_Group):
     longest_s: Seconds = 600.0
     warn_s: Seconds = 540.0
 
+    @model_validator(mode="after")
+    def _can_hear(self) -> Self:
+        for less, in_order, more in _ORDER:
+            if not in_order(getattr(self, less), getattr(self, more)):
+                bound = "at most" if in_order is le else "less than"
+                raise ValueError(f"{self._told(less)} should be {bound} {self._told(more)}")
+        return self
+
+    def _told(self, name: str) -> str:
+        default = "" if name in self.model_fields_set else ", the default"
+        return f"{name} ({getattr(self, name):g}{default})"
+
 
 class TranscriptionSettings(_Group):
     """How speech becomes text."""
 
-    model: str = "tiny.en"
+    model: Annotated[str, Field(min_length=1)] = "tiny.en"
     """A Whisper size, a folder with a CTranslate2 model, or a repository of the model hub."""
-    language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$")] = "en"
+    language: Language = "en"
     """Fixed: to detect it would double the time and now and then be wrong."""
     threads: Annotated[int, Field(ge=1, le=64)] | None = None
     """CPU threads for Whisper; None chooses."""
@@ -66,7 +97,7 @@ class SpeakingSettings(_Group):
     """1 is the engine's normal speed."""
     voice: str | None = None
     """The engine's name of a voice; None takes one that fits the language."""
-    language: Annotated[str, Field(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]+)*$")] = "en"
+    language: Language = "en"
 
 
 class Settings(_Group):
@@ -82,16 +113,28 @@ class Settings(_Group):
         Raises `SettingsError` for a value that cannot be used.
         """
         given = {name: value for name, value in values.items() if value is not None}
-        merged = {**self.model_dump(), group: {**self.model_dump()[group], **given}}
+        written = self.model_dump(exclude_unset=True)
+        merged = {**written, group: {**written.get(group, {}), **given}}
         return _validated(merged, "the command line")
 
 
 def settings_path() -> Path:
     """Where the settings file is, or would be."""
     if named := os.environ.get(ENVIRONMENT):
-        return Path(named).expanduser()
-    config = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+        return expanded(named, ENVIRONMENT)
+    config = os.environ.get("XDG_CONFIG_HOME") or expanded("~/.config", "the settings")
     return Path(config) / "viva-voce" / "settings.toml"
+
+
+def expanded(path: str, named_by: str) -> Path:
+    """A path that a person wrote, ``~`` and all; raises `SettingsError` where that home is not known."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise SettingsError(
+            f"The path {path}, from {named_by}, begins with a home folder that is not known.",
+            mend="write it out, beginning with /",
+        ) from None
 
 
 def load_settings() -> Settings:
@@ -104,11 +147,15 @@ def load_settings() -> Settings:
     try:
         written = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        if ENVIRONMENT in os.environ:
-            raise SettingsError(f"The settings file {path}, from {ENVIRONMENT}, does not exist.") from None
+        if os.environ.get(ENVIRONMENT):
+            raise SettingsError(
+                f"The settings file {path}, from {ENVIRONMENT}, does not exist.",
+                mend=f"name another file, or unset {ENVIRONMENT}",
+            ) from None
         return Settings()
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(f"The settings file {path} cannot be read: {error}.") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise SettingsError(f"The settings file {path} cannot be read: {why}.") from error
     return _validated({name: group for name, group in written.items() if name != _NOT_OURS}, str(path))
 
 
@@ -116,8 +163,17 @@ def _validated(values: dict[str, object], source: str) -> Settings:
     try:
         return Settings.model_validate(values)
     except ValidationError as error:
-        problems = [
-            f"{'.'.join(map(str, problem['loc']))}: {problem['msg'].lower()} (it is {problem['input']!r})"
-            for problem in error.errors(include_url=False)
-        ]
-        raise SettingsError(f"In {source}, {'; '.join(problems)}.") from error
+        problems = "; ".join(_in_words(**problem) for problem in error.errors(include_url=False))
+        raise SettingsError(f"In {source}, {problems}.") from error
+
+
+def _in_words(*, type: str, loc: tuple[int | str, ...], msg: str, input: Any, **_: Any) -> str:  # noqa: A002
+    """One of pydantic's findings, for a person."""
+    name = ".".join(map(str, loc))
+    if type == "extra_forbidden":
+        return f"{name} is no setting"
+    if type == "model_type":
+        return f"{name} should be a group of settings, [{name}], and is {input!r}"
+    if isinstance(input, dict):
+        return f"group {name}: {msg.removeprefix('Value error, ')}"
+    return f"{name} {re.sub('^(Value error,|Input|String) ', '', msg)}, and is {input!r}"

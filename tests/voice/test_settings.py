@@ -48,7 +48,30 @@ def test_the_group_of_the_questionnaire_is_left_to_it(write):
         ("[hearing]\nend_silence_s = -1", "hearing.end_silence_s"),
         ("[hearing]\nend_silence = 1", "hearing.end_silence"),
         ("[speaking]\nrate = 9", "speaking.rate"),
-        ("[transcription]\nlanguage = 'English'", "transcription.language"),
+        (
+            "[transcription]\nlanguage = 'English'",
+            "language should be a code such as en or de, and is 'English'",
+        ),
+        ("[speaking]\nlanguage = ''", "speaking.language should be a code such as en or de"),
+        ("[transcription]\nmodel = ''", "transcription.model should have at least 1 character"),
+        ("[hearing]\nend_silence_s = nan", "end_silence_s should be a finite number"),
+        ("hearing = 3", r"hearing should be a group of settings, \[hearing\], and is 3"),
+        (
+            "[hearing]\nstart_speech_s = 0.4",
+            r"start_speech_s \(0.4\) should be at most start_within_s \(0.3\)",
+        ),
+        (
+            "[hearing]\nend_threshold = 0.6",
+            r"end_threshold \(0.6\) should be at most start_threshold \(0.5\)",
+        ),
+        (
+            "[hearing]\nlongest_s = 300",
+            r"warn_s \(540\) should be less than longest_s \(300\); warn_s is not set",
+        ),
+        (
+            "[hearing]\nlongest_s = 300\nwarn_s = 300",
+            r"warn_s \(300\) should be less than longest_s \(300\)\.",
+        ),
         ("[questionaire]\nbell = true", "questionaire"),
         ("[hearing\n", "cannot be read"),
     ],
@@ -59,6 +82,33 @@ def test_a_bad_file_is_one_sentence_that_names_the_setting_and_the_file(write, t
         load_settings()
     assert "settings.toml" in str(caught.value)
     assert "\n" not in caught.value.sentence
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[hearing]\nstart_speech_s = 0.3",
+        "[hearing]\nend_threshold = 0.5",
+        "[hearing]\nlongest_s = 300\nwarn_s = 299",
+        "[transcription]\nlanguage = 'yue'",
+        "[speaking]\nlanguage = 'pt-br'",
+    ],
+)
+def test_what_is_just_possible_is_taken(write, text):
+    write(text)
+    load_settings()
+
+
+def test_a_variable_that_is_empty_is_not_set(monkeypatch, tmp_path):
+    monkeypatch.setenv("VIVA_VOICE_SETTINGS", "")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert load_settings() == Settings()
+
+
+def test_a_home_that_nobody_has_is_an_error(monkeypatch):
+    monkeypatch.setenv("VIVA_VOICE_SETTINGS", "~nosuchuser/settings.toml")
+    with pytest.raises(SettingsError, match=r"~nosuchuser.*VIVA_VOICE_SETTINGS"):
+        load_settings()
 
 
 def test_a_named_file_that_is_not_there_is_an_error(monkeypatch, tmp_path):
