@@ -107,7 +107,8 @@ class PortAudioMicrophone:
     """A device that hears, at its own rate and with at most two channels, which are averaged.
 
     ``device`` is its name or a part of it, None for the default one. What arrives while the listener lags
-    waits in memory. ``on_notice`` is given a sentence when there is nothing but digital silence at first.
+    waits in memory. ``on_notice`` is given a sentence when there is nothing but digital silence at first, and
+    when sound was lost for the first time.
     """
 
     def __init__(self, device: str | None = None, on_notice: Callable[[str], None] | None = None) -> None:
@@ -161,8 +162,12 @@ class PortAudioMicrophone:
     ) -> AsyncGenerator[Frame]:
         resampler = Resampler(stream.rate, stream.channels)
         mute = _MuteWatch(round(_MUTE_S * stream.rate) * stream.channels)
+        before: float = self._overflows
         while (data := await _next(arrived, heartbeat)) is not None:
             samples = np.frombuffer(data, np.int16)
+            if self._overflows > before and self._on_notice is not None:
+                self._on_notice(f"{stream.name} gave more sound than was taken, and some of it is lost.")
+                before = math.inf
             if mute.struck(samples) and self._on_notice is not None:
                 self._on_notice(
                     f"{stream.name} gives digital silence: it is muted, or may not be listened to."
@@ -177,8 +182,9 @@ class PortAudioMicrophone:
 class PortAudioSpeaker:
     """A device that plays, at its own rate. It is found and opened anew for each sound.
 
-    That takes 2 to 20 ms, and the sound follows the headphones that come and go. ``device`` is its name or a
-    part of it, None for the default one.
+    That takes 2 to 20 ms, and while no microphone is open the sound follows the headphones that come and go:
+    PortAudio looks for devices only when no stream is open. ``device`` is its name or a part of it, None for
+    the default one.
     """
 
     def __init__(self, device: str | None = None) -> None:
