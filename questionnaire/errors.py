@@ -8,6 +8,7 @@
     ├── MalformedAnswers       a presenter gave answers that do not fit its questions
     ├── NotShown               an answer came for a question that nobody saw
     ├── DuplicateTool          two tools of one tool set share a name
+    ├── SocketUnusable         the mirrors cannot be served or reached at a path
     ├── BadSettings            the user's settings cannot be used
     └── BadComposition         modes.yaml cannot be used, or holds no such mode
 
@@ -73,6 +74,12 @@ class NotShown(QuestionnaireError):
     """An answer came for a question that was never before anybody's eyes, so nobody gave it."""
 
     code = "not_shown"
+
+
+class SocketUnusable(QuestionnaireError):
+    """A path cannot be used as the socket of the mirrors: it is taken, not allowed, or nobody is there."""
+
+    code = "socket_unusable"
 
 
 class DuplicateTool(QuestionnaireError):

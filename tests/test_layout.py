@@ -24,7 +24,7 @@ QUESTIONNAIRE = [
     {"cli", "testing"},
     {"restrictions", "toolset", "asking"},
     {"coordinator"},
-    {"attention", "limits", "mirrors", "pending"},
+    {"attention", "limits", "mirrors", "pending", "sockets", "answering"},
     {"presenters", "progress", "remote"},
     {"contracts", "answers", "composition", "settings"},
     {"model", "display", "tool"},
