@@ -15,7 +15,7 @@ from voice.backends.pyttsx3_engine import Pyttsx3Engine
 from voice.backends.silero import SileroModel
 from voice.backends.webrtc_vad import WebRtcGate
 from voice.backends.whisper import THREADS, WhisperTranscriber
-from voice.backends.whisper_models import find_model
+from voice.backends.whisper_models import find_model, languages, named_folder
 from voice.errors import SettingsError
 from voice.listening.detection import TwoStageDetector
 from voice.listening.endpointing import Endpointer, EndRule, StartRule
@@ -35,17 +35,29 @@ def make_ear(settings: HearingSettings) -> Ear:
     return Ear(TwoStageDetector(WebRtcGate(), SileroModel()), Endpointer(start, end))
 
 
-def find_weights(settings: TranscriptionSettings) -> Path:
+def find_weights(settings: TranscriptionSettings, *, download: bool = True) -> Path:
     """Where the weights of the model are. Blocks while those that are nowhere here are downloaded.
 
     Raises `TranscriberError` where there are none, `SettingsError` where they know no such language.
     """
-    if settings.language != "en" and settings.model.endswith(".en"):
-        raise SettingsError(
-            f"The model {settings.model} knows English only, and the language is {settings.language}.",
-            mend=f"--model {settings.model.removesuffix('.en')}",
-        )
-    return find_model(settings.model)
+    model, language = settings.model, settings.language
+    if model.endswith(".en") and named_folder(model) is None and language != "en":
+        raise _english_only(model, language, model.removesuffix(".en"))
+    weights = find_model(model, download=download)
+    known = languages(weights)
+    if language in known:
+        return weights
+    if known == {"en"}:
+        raise _english_only(f"in {weights}", language, "with a multilingual one, such as tiny")
+    raise SettingsError(
+        f"Whisper knows no language {language}.", mend=f"--language with one of {' '.join(sorted(known))}"
+    )
+
+
+def _english_only(model: str, language: str, instead: str) -> SettingsError:
+    return SettingsError(
+        f"The model {model} knows English only, and the language is {language}.", mend=f"--model {instead}"
+    )
 
 
 def make_transcriber(settings: TranscriptionSettings, weights: Path) -> WhisperTranscriber:

@@ -28,13 +28,13 @@ Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Probability = Annotated[float, Field(gt=0, lt=1)]
 
 
-def _language(code: str) -> str:
-    if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]+)*", code):
-        raise ValueError("should be a code such as en or de")
-    return code
+def _language(pattern: str) -> AfterValidator:
+    def check(code: str) -> str:
+        if not re.fullmatch(pattern, code):
+            raise ValueError("should be a code such as en or de")
+        return code
 
-
-Language = Annotated[str, AfterValidator(_language)]
+    return AfterValidator(check)
 
 
 class _Group(BaseModel):
@@ -80,7 +80,7 @@ class TranscriptionSettings(_Group):
 
     model: Annotated[str, Field(min_length=1)] = "tiny.en"
     """A Whisper size, a folder with a CTranslate2 model, or a repository of the model hub."""
-    language: Language = "en"
+    language: Annotated[str, _language("[a-z]{2,3}")] = "en"
     """Fixed: to detect it would double the time and now and then be wrong."""
     threads: Annotated[int, Field(ge=1, le=64)] | None = None
     """CPU threads for Whisper; None chooses."""
@@ -97,7 +97,7 @@ class SpeakingSettings(_Group):
     """1 is the engine's normal speed."""
     voice: str | None = None
     """The engine's name of a voice; None takes one that fits the language."""
-    language: Language = "en"
+    language: Annotated[str, _language("[a-z]{2,3}(-[A-Za-z0-9]+)*")] = "en"
 
 
 class Settings(_Group):
