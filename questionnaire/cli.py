@@ -4,10 +4,10 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -19,11 +19,16 @@ from questionnaire.errors import (
     InvalidQuestionnaire,
     NoInterface,
     QuestionnaireError,
+    SocketUnusable,
 )
-from questionnaire.model import Status
+from questionnaire.model import Outcome, Status
 from questionnaire.presenters.base import Presenter
 from questionnaire.progress import Interview
 from questionnaire.tool import ToolResult
+
+if TYPE_CHECKING:
+    from questionnaire.attention import Attention
+    from questionnaire.settings import QuestionnaireSettings
 
 EXIT_ANSWERED, EXIT_NOT_ANSWERED, EXIT_UNUSABLE, EXIT_NO_TERMINAL, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -56,18 +61,21 @@ def main() -> None:
 @_contract
 @click.option("--linear", is_flag=True, help="Ask with plain lines, as a screen reader wants them.")
 @click.option("--mode", metavar="NAME", help="The mode of the session; it has to load questionnaire.")
-def ask(file: str, contract_name: str | None, linear: bool, mode: str | None) -> None:
+@click.option("--mirror", type=click.Path(path_type=Path), metavar="SOCKET", help="Let others answer, too.")
+def ask(file: str, contract_name: str | None, linear: bool, mode: str | None, mirror: Path | None) -> None:
     """Ask the questions in FILE.json (- for standard input) on the controlling terminal.
 
     Prints one JSON object, {"text", "details", "isError"}, on standard output, whatever happens. Esc
     declines; with --linear, and on a terminal that can only print, Ctrl-D does.
+
+    With --mirror others may answer as well, through a socket that is made there (see `questionnaire
+    answer`): the first valid answer wins. Then no terminal is needed.
 
     Exit codes: 0 answered, 1 declined or cancelled, 2 unusable input, 3 no terminal, 130 interrupted.
     """
     import anyio
 
     from questionnaire.asking import result_of
-    from questionnaire.coordinator import conduct
     from questionnaire.presenters.terminal import INTERRUPTED
     from questionnaire.settings import load_settings
 
@@ -83,8 +91,10 @@ def ask(file: str, contract_name: str | None, linear: bool, mode: str | None) ->
         _finish(_not_asked("interrupted", "Interrupted before anything was asked."), EXIT_INTERRUPTED)
     interview = Interview(questionnaire)
     try:
-        with _presenter(linear=linear or _only_prints()) as presenter:
-            outcome = anyio.run(conduct, presenter, interview)
+        with _presenter(linear=linear or _only_prints(), needed=mirror is None) as presenter:
+            outcome = anyio.run(_conducted, presenter, interview, settings, mirror)
+    except SocketUnusable as error:
+        _finish(contract.failure(error, questionnaire), EXIT_UNUSABLE)
     except NoInterface as error:
         _finish(contract.failure(error, questionnaire), EXIT_NO_TERMINAL)
     except KeyboardInterrupt:
@@ -97,6 +107,44 @@ def ask(file: str, contract_name: str | None, linear: bool, mode: str | None) ->
     if outcome.status is Status.CANCELLED and outcome.reason == INTERRUPTED:
         _finish(result, EXIT_INTERRUPTED)
     _finish(result, EXIT_NOT_ANSWERED if result.details["cancelled"] else EXIT_ANSWERED)
+
+
+@main.command()
+@click.argument("socket", metavar="SOCKET", type=click.Path(path_type=Path))
+@click.argument("replies", metavar="[REPLY]...", nargs=-1)
+@click.option(
+    "--request", "request_id", default="", metavar="ID", help="Which request; left out, the oldest."
+)
+@click.option("--linear", is_flag=True, help="Ask with plain lines, as a screen reader wants them.")
+def answer(socket: Path, replies: tuple[str, ...], request_id: str, linear: bool) -> None:
+    """Answer what is being asked at SOCKET, here or with one REPLY a question.
+
+    A reply is a row's number, its label or your own words; several rows are separated by commas, and an
+    empty one skips an optional question. Prints {"accepted", "refused", "closed"}: how many answers were
+    accepted, why one was not, and how the call was closed.
+
+    Exit codes: 0 all accepted, 1 refused or closed elsewhere, 2 nothing to answer or no such choice, 3 no
+    terminal, 130 interrupted.
+    """
+    import anyio
+
+    from questionnaire.answering import Replies, answer_at
+
+    try:
+        if replies:
+            answered = anyio.run(answer_at, socket, Replies(replies), request_id)
+        else:
+            with _presenter(linear=linear or _only_prints()) as presenter:
+                assert presenter is not None
+                answered = anyio.run(answer_at, socket, presenter, request_id)
+    except (SocketUnusable, NoInterface) as error:
+        click.echo(printable(str(error)), err=True)
+        no_terminal = isinstance(error, NoInterface) and not replies
+        sys.exit(EXIT_NO_TERMINAL if no_terminal else EXIT_UNUSABLE)
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
+    click.echo(json.dumps(asdict(answered)))
+    sys.exit(EXIT_ANSWERED if answered.accepted and not answered.refused else EXIT_NOT_ANSWERED)
 
 
 @main.command()
@@ -158,16 +206,75 @@ def _explained() -> Iterator[None]:
         sys.exit(EXIT_UNUSABLE)
 
 
+async def _conducted(
+    presenter: Presenter | None, interview: Interview, settings: "QuestionnaireSettings", mirror: Path | None
+) -> Outcome:
+    """Ask as the settings say, and let others answer at the socket `mirror`."""
+    import time
+    import uuid
+
+    import anyio
+
+    from questionnaire.attention import attend
+    from questionnaire.coordinator import conduct
+    from questionnaire.limits import EventLoopClock, TimeOut, hold_to
+    from questionnaire.mirrors import Mirrors
+    from questionnaire.sockets import serve_mirrors
+
+    mirrors = Mirrors(time.time)
+    unusable: SocketUnusable | None = None
+    async with anyio.create_task_group() as tasks:
+        try:
+            if mirror is not None:
+                await tasks.start(serve_mirrors, mirrors, mirror)
+            for attention in _attention(settings):
+                tasks.start_soon(attend, attention, interview.questionnaire.questions[0].text)
+            if settings.timeout_s is not None:
+                time_out = TimeOut(settings.timeout_s, settings.timeout_action)
+                tasks.start_soon(hold_to, time_out, interview, EventLoopClock())
+            with mirrors.mirror(interview, uuid.uuid4().hex, created_at=time.time()) as mirrored:
+                await conduct(presenter, interview, mirrored)
+        except SocketUnusable as error:  # carried out of the task group, which would wrap it
+            unusable = error
+        tasks.cancel_scope.cancel()
+    if unusable is not None:
+        raise unusable
+    assert interview.outcome is not None
+    return interview.outcome
+
+
+def _attention(settings: "QuestionnaireSettings") -> "Iterator[Attention]":
+    from questionnaire.attention import Bell, HerdrSocket
+
+    if settings.bell:
+        yield Bell(_to_terminal)
+    if settings.notify_herdr and (herdr := HerdrSocket.from_environment(os.environ)):
+        yield herdr
+
+
+def _to_terminal(text: str) -> None:
+    with suppress(OSError):
+        Path("/dev/tty").write_text(text)
+
+
 @contextmanager
-def _presenter(*, linear: bool) -> Iterator[Presenter]:
+def _presenter(*, linear: bool, needed: bool = True) -> Iterator[Presenter | None]:
+    """Give the presenter of the controlling terminal; where there is none and none is needed, None."""
     import time
 
     if linear:
         from questionnaire.presenters.linear import LinearPresenter
         from questionnaire.presenters.lines import controlling_terminal
 
-        with controlling_terminal() as terminal:
-            yield LinearPresenter(terminal, time.time)
+        with ExitStack() as open_terminal:
+            try:
+                terminal = open_terminal.enter_context(controlling_terminal())
+            except NoInterface:
+                if needed:
+                    raise
+                yield None
+            else:
+                yield LinearPresenter(terminal, time.time)
     else:
         import gc
 

@@ -36,6 +36,9 @@ HELLO = "questionnaire:hello"
 LONGEST_LINE = 1 << 20
 """Bytes. An answer of many pages fits; what is longer is no answer."""
 
+_LAST_WORDS_S = 1.0
+"""How long a client may take to read a line before it is let go."""
+
 _LONGEST_PATH = 103
 """Bytes: what `sun_path` holds on macOS; Linux holds four more."""
 
@@ -149,10 +152,13 @@ class _Client:
             self._tell(Event(HELLO, {"version": 1, "open": ids}))
             for event in requests:
                 self._tell(event)
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._write)
-                await self._read()
-                tasks.cancel_scope.cancel()
+            try:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(self._write)
+                    await self._read()
+                    tasks.cancel_scope.cancel()
+            finally:
+                await self._flush()
 
     def _tell(self, event: Event) -> None:
         self._put({"event": event.name, "data": event.data})
@@ -166,9 +172,22 @@ class _Client:
     async def _write(self) -> None:
         with suppress(*_GONE):
             async for line in self._unsent:
-                await self._stream.send(json.dumps(line).encode() + b"\n")
+                await self._write_line(line)
             return
         self._life.cancel()
+
+    async def _write_line(self, line: Mapping[str, Any]) -> bool:
+        with anyio.move_on_after(_LAST_WORDS_S, shield=True):  # half a line would spoil the next one
+            await self._stream.send(json.dumps(line).encode() + b"\n")
+            return True
+        self._life.cancel()
+        return False
+
+    async def _flush(self) -> None:
+        """Write what is left: the one whose answer ended the session is to hear that it was accepted."""
+        with suppress(*_GONE, anyio.WouldBlock):
+            while await self._write_line(self._unsent.receive_nowait()):
+                pass
 
     async def _read(self) -> None:
         try:
@@ -176,8 +195,8 @@ class _Client:
                 self._put(self._answer(line))
         except anyio.DelimiterNotFound:
             last = {"error": f"A line may have {LONGEST_LINE} bytes; this one is longer."}
-            with anyio.move_on_after(1), suppress(*_GONE):
-                await self._stream.send(json.dumps(last).encode() + b"\n")
+            with suppress(*_GONE):
+                await self._write_line(last)
 
     def _answer(self, line: bytes) -> Mapping[str, Any]:
         try:
