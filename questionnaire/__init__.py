@@ -7,9 +7,11 @@ Tool sets meet a host through two doors, `tools()` and `call()`, and restriction
 """
 
 from questionnaire.answers import Choice, Skipped, Unclear, read_picks, read_reply, read_words
-from questionnaire.asking import TOOL_NAMES, questionnaire_toolset, read_questionnaire
+from questionnaire.asking import TOOL_NAMES, offer_again, questionnaire_toolset, read_questionnaire
+from questionnaire.attention import Attention, Bell, HerdrEvents, HerdrSocket
 from questionnaire.composition import packages_for
 from questionnaire.contracts import CONTRACTS, Contract
+from questionnaire.coordinator import Coordinator
 from questionnaire.display import printable
 from questionnaire.errors import (
     BadComposition,
@@ -21,8 +23,11 @@ from questionnaire.errors import (
     NoInterface,
     NotShown,
     QuestionnaireError,
+    SocketUnusable,
     TerminalLost,
 )
+from questionnaire.limits import TimeOut
+from questionnaire.mirrors import Event, Mirrors
 from questionnaire.model import (
     Answer,
     CustomRow,
@@ -37,6 +42,7 @@ from questionnaire.model import (
     State,
     Status,
 )
+from questionnaire.pending import FolderStore, Pending, Store
 from questionnaire.presenters.base import Presenter
 from questionnaire.presenters.dialogs import DialogClient, DialogsPresenter
 from questionnaire.presenters.linear import LinearPresenter
@@ -62,6 +68,7 @@ from questionnaire.progress import (
     Touch,
 )
 from questionnaire.restrictions import AdjustableToolset, Lift, RestrictedToolset, Restriction, Withhold
+from questionnaire.sockets import serve_mirrors
 from questionnaire.toolset import CombinedToolset, FunctionToolset, Tool, ToolResult, Toolset
 
 __all__ = [
@@ -70,23 +77,30 @@ __all__ = [
     "Act",
     "AdjustableToolset",
     "Answer",
+    "Attention",
     "Back",
     "BadComposition",
     "BadSettings",
+    "Bell",
     "Choice",
     "ClientLost",
     "CombinedToolset",
     "Contract",
+    "Coordinator",
     "CustomRow",
     "DialogClient",
     "DialogsPresenter",
     "Draft",
     "DuplicateTool",
     "Escape",
+    "Event",
     "FileLines",
+    "FolderStore",
     "FunctionToolset",
     "Give",
     "GoTo",
+    "HerdrEvents",
+    "HerdrSocket",
     "Input",
     "Interview",
     "InvalidQuestionnaire",
@@ -95,12 +109,14 @@ __all__ = [
     "LineTerminal",
     "LinearPresenter",
     "MalformedAnswers",
+    "Mirrors",
     "Next",
     "NoInterface",
     "NotShown",
     "Note",
     "Option",
     "Outcome",
+    "Pending",
     "Presenter",
     "Provenance",
     "Question",
@@ -113,14 +129,17 @@ __all__ = [
     "Shown",
     "Skip",
     "Skipped",
+    "SocketUnusable",
     "State",
     "Status",
     "Stay",
     "Step",
     "Stop",
+    "Store",
     "Submit",
     "TerminalLost",
     "TerminalPresenter",
+    "TimeOut",
     "Tool",
     "ToolResult",
     "Toolset",
@@ -128,6 +147,7 @@ __all__ = [
     "Unclear",
     "Withhold",
     "controlling_terminal",
+    "offer_again",
     "packages_for",
     "printable",
     "questionnaire_toolset",
@@ -135,4 +155,5 @@ __all__ = [
     "read_questionnaire",
     "read_reply",
     "read_words",
+    "serve_mirrors",
 ]

@@ -18,7 +18,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from questionnaire.answers import misfit
-from questionnaire.model import Answer, Outcome, Provenance, Question, Questionnaire, Response, State, Status
+from questionnaire.model import (
+    Answer,
+    Input,
+    Outcome,
+    Provenance,
+    Question,
+    Questionnaire,
+    Response,
+    State,
+    Status,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -303,8 +313,10 @@ def _objection(questionnaire: Questionnaire, index: int | None, act: Give | Skip
 def _changed(response: Response, act: Give | Skip | Draft | Note) -> Response:
     match act:
         case Give(answer, by):
-            # Words that were sent are no draft any more; words that stand beside a sent pick still are.
-            draft = response.draft if answer.custom is None else ""
+            # Words that were sent are no draft any more; words that stand beside a sent pick still are, and
+            # so are those that were being typed here when others came from elsewhere.
+            sent_here = answer.custom is not None and by.input is not Input.REMOTE
+            draft = "" if sent_here else response.draft
             return replace(response, answer=answer, skipped=False, by=by, draft=draft, ticked=())
         case Skip(by):
             return replace(response, answer=None, skipped=True, by=by)

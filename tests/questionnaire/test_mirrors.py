@@ -178,7 +178,8 @@ def test_own_words_may_be_sent_from_afar_while_the_user_writes():
         assert mirrored.respond(pick(0), name=CUSTOM_INPUT_REQUEST) == INVALID
         assert mirrored.respond(remote("submit", value="by hand"), name=CUSTOM_INPUT_REQUEST)["accepted"]
         assert mirrored.respond(pick(0)) == ALREADY
-    assert mirrored.interview.outcome.responses[0].answer == Answer(custom="by hand")
+    [response] = mirrored.interview.outcome.responses
+    assert (response.answer, response.draft) == (Answer(custom="by hand"), "by ha")
 
 
 @pytest.mark.parametrize(
