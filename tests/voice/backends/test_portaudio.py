@@ -66,7 +66,7 @@ anyio.run(main)
 
 
 def check_fed_is_heard(server, path, assert_heard):
-    # What feeds the virtual microphone may itself run dry on a busy machine: one hearing in three must be whole.
+    # What feeds the virtual microphone may itself run dry on a busy machine: one hearing in three is whole.
     for tries_left in (2, 1, 0):
         program = server.program(HEAR, path)
         assert next_said(program) == {"state": "listening"}
