@@ -1,6 +1,5 @@
 """The terminal presenter: an interview conducted with keys on the controlling terminal."""
 
-import asyncio
 import os
 import signal
 import threading
@@ -42,11 +41,13 @@ class TerminalPresenter:
 
     async def present(self, interview: Interview) -> None:
         """Show the dialog until there is an outcome."""
+        # Here, so that importing this module loads no event loop, prompt_toolkit or rich.
+        import asyncio
+
         try:
             asyncio.get_running_loop()
         except RuntimeError as error:
             raise NoInterface("the terminal dialog runs on asyncio only") from error
-        # Here, so that importing this module loads neither prompt_toolkit nor rich.
         from questionnaire.presenters.terminal.dialog import Dialog
         from questionnaire.presenters.terminal.screen import TerminalScreen
 
@@ -121,6 +122,8 @@ def _terminated(close: Callable[[], None]) -> Iterator[Callable[[], None]]:
     ):
         yield pass_on
         return
+    import asyncio
+
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGTERM, on_signal)
     try:

@@ -245,7 +245,7 @@ def test_other_event_loops_are_told_so(pty):
 def test_importing_the_presenter_loads_no_library():
     code = (
         "import sys, questionnaire.presenters.terminal\n"
-        "print(sorted({'prompt_toolkit', 'rich', 'wcwidth', 'pygments'} & set(sys.modules)))"
+        "print(sorted({'asyncio', 'prompt_toolkit', 'rich', 'wcwidth', 'pygments'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
