@@ -30,8 +30,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,9 @@ somebody interrupts."""
 
 READ_ROWS = READ_COLUMNS = 4
 """The largest table that is read out: beyond it nobody remembers what stood where."""
+
+_BRACKETS = 1_000
+"""In one paragraph, at most: with more of them there are no links in it."""
 
 
 def speakable(text: str) -> list[str]:
@@ -126,6 +129,7 @@ def _parser() -> MarkdownIt:
     """The parser; made when it is first needed, for its import costs 40 ms."""
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import html_block, reference
+    from markdown_it.rules_inline import image, link
 
     def definition(state: StateBlock, line: int, end: int, silent: bool) -> bool:
         """``[label]: target``, where the target is one; ``[note]: mind the gap`` is text."""
@@ -145,10 +149,19 @@ def _parser() -> MarkdownIt:
     parser.block.ruler.at("reference", definition)
     parser.block.ruler.at("html_block", invisible_html, {"alt": ["paragraph", "reference", "blockquote"]})
     parser.inline.ruler.at("emphasis", _emphasis)
+    for name, rule in (("link", link), ("image", image)):
+        parser.inline.ruler.at(name, partial(_unless_too_many_brackets, rule))
     # A link is its text wherever it leads.
     parser.validateLink = lambda url: True  # type: ignore[method-assign]  # noqa: ARG005
     parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
     return parser
+
+
+def _unless_too_many_brackets(
+    rule: Callable[[StateInline, bool], bool], state: StateInline, silent: bool
+) -> bool:
+    """The parser looks for the end of each bracket anew: for thousands of them it would take for ever."""
+    return state.src.count("[") <= _BRACKETS and rule(state, silent)
 
 
 def _line(state: StateBlock, line: int) -> str:
@@ -349,12 +362,13 @@ _AUTHORITY = re.compile(r"(?:[^:/?#]+://)?(?:[^/?#]*@)?(?:www\.)?([^/?#]*)")
 _SECRET = re.compile(
     r"""
       -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY----- .*? (?: -----END[ ][A-Z ]*PRIVATE[ ]KEY----- | \Z )
-    | \b (?: (?:sk|pk|rk|gh[opsur]|github_pat|glpat|xox[abeoprs]) [-_]
-           | (?:hf|npm|pypi|dop|shpat) [-_] (?= [\w-]{0,80}\d ) | AIza ) [\w-]{16,}
+    | \b (?: (?:gh[opsur]|github_pat|glpat|xox[abeoprs]) [-_]
+           | (?:sk|pk|rk|hf|npm|pypi|dop|shpat) [-_] (?= [\w-]{0,80}\d ) | AIza ) [\w-]{16,}
     | \b AKIA[0-9A-Z]{16} \b
     | \b eyJ[\w-]{8,} (?: \.[\w-]+ ){1,2}                                               # a JSON Web Token
-    | (?P<kept> \b(?i:bearer|basic)[ ] ) [\w.~+/-]{20,}=*
-    | (?P<name> \b[\w-]{0,40} (?i:password|passwd|passphrase|secret|api_?key|token) \w{0,40}=["']? ) (?!=)
+    | (?P<kept> \b(?i:bearer|basic)[ ] ) (?= [a-zA-Z.~+/-]{0,80}\d ) [\w.~+/-]{20,}=*
+    | (?P<name> \b[\w-]{0,40} (?: (?i:password|passwd|passphrase|secret|(?:api|access|secret)_?key) \d?=["']?
+                               | (?i:token) =["']? (?! [\d.,]+ (?!\w) ) ) ) (?!=)  # token=4096 is how many
       [^\s"']{6,}
     """,
     re.VERBOSE | re.DOTALL | re.ASCII,

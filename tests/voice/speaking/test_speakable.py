@@ -131,6 +131,20 @@ GOLDEN = {
     "keys": ("sk-proj-abcDEF1234567890xyz, ghp_abcdefghijklmnopqrst.", ["a secret, a secret."]),
     "more keys": ("AKIAIOSFODNN7EXAMPLE and password=hunter22", ["a secret and password=a secret"]),
     "a bearer": ("Bearer abcdefghijklmnopqrstuvwxyz12", ["Bearer a secret"]),
+    "a password in digits": ("password=12345678", ["password=a secret"]),
+    "named keys": (
+        'API_KEY="abcdef" AWS_SECRET_KEY=x/y+zabc',
+        ['API_KEY="a secret" AWS_SECRET_KEY=a secret'],
+    ),
+    "a token": ("access_token=abc.def-1", ["access_token=a secret"]),
+    "numbers of tokens": (
+        "max_tokens=100000, token=100000 and token_limit=unlimited",
+        ["max_tokens=100000, token=100000 and token_limit=unlimited"],
+    ),
+    "long words": (
+        "Basic internationalization of sk_some_long_identifier",
+        ["Basic internationalization of sk_some_long_identifier"],
+    ),
     "a private key": (
         "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nabc\n-----END RSA PRIVATE KEY-----\ndone",
         ["a secret done"],
@@ -262,7 +276,12 @@ def test_splits_fall_after_clauses_where_there_are_any() -> None:
     "text",
     [
         "*a " * 20_000,
-        "[a" * 5_000,
+        "[" * 30_000,
+        "[a" * 30_000,
+        "[a][" * 10_000,
+        "[a\n" * 20_000,
+        "![" * 30_000,
+        "[a](" * 20_000,
         "a-" * 30_000,
         "<a " * 20_000,
         "`" * 9_999,
