@@ -22,6 +22,20 @@ from voice.errors import RecordingError
 _READ_BYTES = 65_536
 """What a pipe holds on Linux unless it was asked for more."""
 
+_FILES = {
+    b"RIFF": "WAV",
+    b"RIFX": "WAV",
+    b"RF64": "WAV",
+    b"FORM": "AIFF",
+    b"fLaC": "FLAC",
+    b"OggS": "Ogg",
+    b"ID3": "MP3",
+    b"\x1aE\xdf\xa3": "WebM",
+    b"caff": "CAF",
+    b".snd": "AU",
+}
+"""How files begin that might be taken for raw samples."""
+
 _MEND = "pipe raw samples in, for example arecord -t raw -f S16_LE -r 16000 -c 1 | …"
 
 
@@ -52,7 +66,7 @@ class PcmMicrophone:
         """Begin to read; the frames end when the input does.
 
         Raises `RecordingError` where the input is closed or a terminal, and among the frames where it turns
-        out to be a WAV file or cannot be read.
+        out to be a file with a header or cannot be read.
         """
         async with aclosing(_frames(self._descriptor(), self._rate, self._channels)) as frames:
             yield frames
@@ -77,11 +91,11 @@ async def _frames(descriptor: int, rate: int, channels: int) -> AsyncGenerator[F
     rest, beginning = b"", True
     while data := await _read(descriptor):
         rest += data
-        if beginning and len(rest) >= 4:
+        if beginning and len(rest) >= 8:
             beginning = False
-            if rest.startswith(b"RIFF"):
+            if kind := _kind_of_file(rest):
                 raise RecordingError(
-                    "Standard input is a WAV file, and raw samples are expected there.",
+                    f"Standard input is a recording ({kind}), and raw samples are expected there.",
                     mend="name the file instead, or have raw samples written (arecord -t raw, sox -t raw)",
                 )
         whole = len(rest) - len(rest) % step
@@ -91,6 +105,12 @@ async def _frames(descriptor: int, rate: int, channels: int) -> AsyncGenerator[F
             yield frame
     for frame in resampler.flush():
         yield frame
+
+
+def _kind_of_file(start: bytes) -> str | None:
+    if start[4:8] == b"ftyp":
+        return "M4A"
+    return next((kind for magic, kind in _FILES.items() if start.startswith(magic)), None)
 
 
 async def _read(descriptor: int) -> bytes:

@@ -5,9 +5,11 @@ The header is read here, chunk by chunk, since FFmpeg believes most of what one 
 
 from __future__ import annotations
 
+import io
 import os
 import struct
 import wave
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -34,31 +36,42 @@ _ONE_SAMPLE_A_BLOCK = {_PCM, _FLOAT, _ALAW, _MULAW}
 """The formats of which a block is one sample of each channel."""
 
 
+def as_wav(sound: Sound) -> bytes:
+    """A sound as a 16-bit mono WAV file."""
+    file = io.BytesIO()
+    with wave.open(file, "wb") as wav:
+        wav.setnchannels(1)
+        wav.setsampwidth(2)
+        wav.setframerate(sound.rate)
+        wav.writeframes(sound.samples.astype("<i2").tobytes())
+    return file.getvalue()
+
+
 def write_wav(path: str | os.PathLike[str], sound: Sound) -> None:
     """Write a sound as a 16-bit mono WAV file: all of it or, where that fails, nothing.
 
     Raises `RecordingError`.
     """
-    # Behind a link stands what it names; what is no regular file (a pipe) cannot be put in place whole.
-    target = Path(path).resolve()
-    atomic = target.is_file() or not target.exists()
-    written = target.with_name(f".{target.name}.{os.getpid()}.part") if atomic else target
+    target = Path(path)
     try:
-        with written.open("wb") as file, wave.open(file, "wb") as wav:
-            wav.setnchannels(1)
-            wav.setsampwidth(2)
-            wav.setframerate(sound.rate)
-            wav.setnframes(len(sound.samples))
-            wav.writeframesraw(sound.samples.astype("<i2").tobytes())
-        if atomic:
-            written.replace(target)
+        if target.exists() and not target.is_file():
+            target.write_bytes(as_wav(sound))  # a pipe or a device cannot be put in place whole
+        else:
+            _put_in_place(target.resolve(), as_wav(sound))  # behind a link stands what it names
     except OSError as error:
         raise RecordingError(
             f"{path} cannot be written: {error.strerror}.", mend="name a file in a folder you may write to"
         ) from None
+
+
+def _put_in_place(target: Path, data: bytes) -> None:
+    unfinished = target.with_name(f".voice-{os.getpid()}.part")
+    try:
+        unfinished.write_bytes(data)
+        unfinished.replace(target)
     finally:
-        if atomic:
-            written.unlink(missing_ok=True)
+        with suppress(OSError):
+            unfinished.unlink()
 
 
 def is_wav(start: bytes) -> bool:
@@ -88,6 +101,10 @@ def soundless(path: Path) -> RecordingError:
     return RecordingError(f"{path} holds no sound, only a header.", mend="record it again")
 
 
+def _name(chunk: bytes) -> str:
+    return chunk.decode("ascii", "replace").strip()
+
+
 class _Header:
     """The header of one WAV file, and the file to hold it against."""
 
@@ -113,7 +130,9 @@ class _Header:
                     declared = long_size
                 return self._sound(at, declared, *form)
             if at + declared > self._size:
-                self._lie(f"promises {declared} bytes in its chunk {kind!a} and {self._size - at} are there")
+                self._lie(
+                    f"promises {declared} bytes in its chunk {_name(kind)} and {self._size - at} are there"
+                )
             if kind == b"fmt ":
                 form = self._format(at, declared)
             elif kind == b"ds64":

@@ -113,11 +113,22 @@ async def test_a_terminal_is_refused_with_what_to_do(terminal):
     assert "pipe" in (error.value.mend or "")
 
 
-async def test_a_wav_file_piped_in_is_refused(pipe):
+@pytest.mark.parametrize(
+    ("start", "kind"),
+    [
+        (b"RIFF\x24\xf0\xff\x7fWAVEfmt ", "WAV"),
+        (b"fLaC\x00\x00\x00\x22", "FLAC"),
+        (b"OggS\x00\x02\x00\x00", "Ogg"),
+        (b"ID3\x04\x00\x00\x00\x00", "MP3"),
+        (b"\x1aE\xdf\xa3\x9fB\x86\x81", "WebM"),
+        (b"\x00\x00\x00\x1cftypM4A ", "M4A"),
+    ],
+)
+async def test_a_file_with_a_header_is_refused(pipe, start, kind):
     out, into = pipe
-    into.write(b"RIFF\x24\xf0\xff\x7fWAVEfmt ")
+    into.write(start)
     into.close()
-    with pytest.raises(RecordingError, match="is a WAV file"):
+    with pytest.raises(RecordingError, match=rf"is a recording \({kind}\)"):
         await hear(PcmMicrophone(out))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from voice.audio import FRAME_SAMPLES, SAMPLE_RATE, Sound
 from voice.backends.recording import RecordingMicrophone, read_recording
-from voice.backends.wav import write_wav
+from voice.backends.wav import as_wav, write_wav
 from voice.errors import RecordingError
 
 RNG = np.random.default_rng(7)
@@ -360,3 +360,33 @@ def test_a_link_keeps_pointing_where_it_did(tmp_path):
     write_wav(link, Sound(NOISE, 16_000))
     assert link.is_symlink()
     assert np.array_equal(read_recording(tmp_path / "said.wav"), NOISE)
+
+
+def test_a_name_as_long_as_one_may_be_can_be_written(tmp_path):
+    path = tmp_path / f"{'a' * 250}.wav"
+    write_wav(path, Sound(NOISE, 16_000))
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("name", [f"{'a' * 260}.wav", "file/said.wav"])
+def test_a_name_that_cannot_be_is_a_sentence(tmp_path, name):
+    (tmp_path / "file").touch()
+    with pytest.raises(RecordingError, match="cannot be written"):
+        write_wav(tmp_path / name, Sound(NOISE, 16_000))
+
+
+def test_a_pipe_is_written_through(tmp_path):
+    out, into = os.pipe()
+    with os.fdopen(out, "rb") as file:
+        write_wav(f"/dev/fd/{into}", Sound(NOISE[:1_000], 16_000))
+        os.close(into)
+        assert file.read() == as_wav(Sound(NOISE[:1_000], 16_000))
+
+
+def test_a_chunk_is_named_as_it_is_written(tmp_path):
+    path = tmp_path / "lying.wav"
+    data = bytearray(as_wav(Sound(NOISE, 16_000)))
+    data[16:20] = (1 << 30).to_bytes(4, "little")
+    path.write_bytes(data)
+    with pytest.raises(RecordingError, match=r"bytes in its chunk fmt and"):
+        read_recording(path)
