@@ -5,7 +5,7 @@ People who build agents replay recorded audio in their tests with this.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from voice.assembly import make_ear
@@ -25,17 +25,22 @@ def source(file: str, rate: int = SAMPLE_RATE, channels: int = 1) -> Microphone:
 
 
 async def replay_all(
-    files: Mapping[str, Microphone], transcriber: Transcriber, settings: Settings, *, realtime: bool = False
+    files: Sequence[tuple[str, Microphone]],
+    transcriber: Transcriber,
+    settings: Settings,
+    *,
+    realtime: bool = False,
 ) -> AsyncGenerator[tuple[str, Event]]:
     """Replay one after another; yield what happens, each with the name of its file.
 
     All recordings are looked at before the first is heard: a bad one among them is refused with nothing done.
+    One that is there twice is heard twice.
     """
-    for microphone in files.values():
+    for _, microphone in files:
         if not microphone.live:
             async with microphone.open():
                 pass
-    for file, microphone in files.items():
+    for file, microphone in files:
         async with aclosing(replay(microphone, transcriber, settings, realtime=realtime)) as events:
             async for event in events:
                 yield file, event

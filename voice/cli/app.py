@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 import click
 
 from voice import __version__
@@ -9,10 +12,10 @@ from voice.cli.demo import demo
 from voice.cli.devices import devices
 from voice.cli.doctor import doctor
 from voice.cli.replay import replay
-from voice.cli.running import explain
+from voice.cli.running import explain, write_any_text
 from voice.cli.say import say
 from voice.cli.transcribe import transcribe
-from voice.errors import VoiceError
+from voice.errors import LibraryMissing, VoiceError
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -30,6 +33,7 @@ for command in (demo, replay, transcribe, say, devices, doctor):
 
 def run_app() -> int:
     """Run it; returns the exit code."""
+    write_any_text()
     try:
         code = app(standalone_mode=False)
     except click.ClickException as error:
@@ -38,6 +42,23 @@ def run_app() -> int:
     except (click.Abort, KeyboardInterrupt):
         return 130
     except VoiceError as error:
-        explain(error)
-        return error.exit_code
+        return _explained(error)
+    except ImportError as error:
+        return _explained(LibraryMissing(error))
+    except OSError as error:
+        what = f" ({error.filename})" if error.filename else ""
+        return _explained(VoiceError(f"Reading or writing failed{what}: {error.strerror or error}."))
     return code if isinstance(code, int) else 0
+
+
+def _explained(error: VoiceError) -> int:
+    try:
+        explain(error)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        # What could not be written stays in a buffer, and Python would complain of it at its end.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for descriptor in (1, 2):
+            os.dup2(nowhere, descriptor)
+    return error.exit_code

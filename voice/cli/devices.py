@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 
 import click
+
+from voice.cli.running import tell, tell_json
 
 
 @click.command()
@@ -13,7 +14,8 @@ import click
 def devices(*, json_lines: bool) -> None:
     """List the microphones and speakers.
 
-    Any part of a name that fits only one of them names it in the settings and after --mic and --speaker.
+    Any part of a name that fits only one of them names it in the settings file: as `microphone` of the
+    group [hearing], or `speaker` of [speaking].
     """
     from voice.backends.portaudio import list_devices
     from voice.errors import DeviceError
@@ -26,13 +28,13 @@ def devices(*, json_lines: bool) -> None:
         )
     if json_lines:
         for device in found:
-            click.echo(json.dumps(asdict(device), ensure_ascii=False))
+            tell_json(asdict(device))
         return
     for title, kind in (("Microphones", "input"), ("Speakers", "output")):
-        click.echo(title)
+        tell(title)
         for device in found:
             channels = getattr(device, f"{kind}_channels")
             if channels:
                 chosen = "  (default)" if getattr(device, f"is_default_{kind}") else ""
                 rate = f"{device.default_rate:g} Hz, {channels} channel{'s' if channels > 1 else ''}"
-                click.echo(f"  {device.name}  {device.host_api}, {rate}{chosen}")
+                tell(f"  {device.name}  {device.host_api}, {rate}{chosen}")

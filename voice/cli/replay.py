@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 import click
 
-from voice.cli.running import model_options, run, settings_with
+from voice.cli.running import model_options, replay_with_whisper, settings_with, tell, tell_json
 
 if TYPE_CHECKING:
     from voice.events import Event
@@ -38,30 +36,20 @@ def replay(
     A FILE is a recording (WAV, FLAC, MP3, Ogg, …), or `-` for raw 16-bit little-endian samples on standard
     input.
     """
-    from voice.assembly import find_weights, make_transcriber
-    from voice.replay import replay_all, source
+    from voice.events import as_json
+    from voice.replay import source
 
     settings = settings_with(model=model, language=language).changed("hearing", end_silence_s=end_silence)
-    weights = find_weights(settings.transcription)
 
-    async def main() -> None:
-        sources = {file: source(file, rate, channels) for file in files}
-        async with (
-            make_transcriber(settings.transcription, weights) as transcriber,
-            aclosing(replay_all(sources, transcriber, settings, realtime=realtime)) as events,
-        ):
-            await transcriber.ready()
-            async for file, event in events:
-                click.echo(_as_json_line(file, event) if json_lines else f"{file}  {_in_words(event)}")
+    def show(file: str, event: Event) -> None:
+        if json_lines:
+            name, *fields = as_json(event).items()
+            tell_json(dict([name, ("file", file), *fields]))
+        else:
+            tell(f"{file}  {_in_words(event)}")
 
-    run(main)
-
-
-def _as_json_line(file: str, event: Event) -> str:
-    from voice.events import as_json
-
-    name, *fields = as_json(event).items()
-    return json.dumps(dict([name, ("file", file), *fields]), ensure_ascii=False)
+    sources = [(file, source(file, rate, channels)) for file in files]
+    replay_with_whisper(sources, settings, show, realtime=realtime)
 
 
 def _in_words(event: Event) -> str:

@@ -45,6 +45,8 @@ class Narrated:
     sentences: tuple[str, ...]
     """The text as it was to be spoken."""
     position: Position
+    error: Exception | None = None
+    """Why it failed, as it was raised; the notice of ``ended`` says it in words."""
 
     @property
     def ending(self) -> NarrationEnding:
@@ -121,6 +123,7 @@ class _Narration:
         self._sentences = tuple(speakable(text))
         self._ending: NarrationEnding | None = None
         self._notice = ""
+        self._error: Exception | None = None
         self._before_s = 0.0
         self._position = Position(0)
 
@@ -133,9 +136,8 @@ class _Narration:
     def outcome(self) -> Narrated:
         assert self._ending is not None, "a narration that was not cancelled has an ending"
         played_s = self._before_s + self._position.played_s
-        return Narrated(
-            NarrationEnded(self._text, self._ending, played_s, self._notice), self._sentences, self._position
-        )
+        ended = NarrationEnded(self._text, self._ending, played_s, self._notice)
+        return Narrated(ended, self._sentences, self._position, self._error)
 
     async def speak(self, engine: SpeechEngine, speaker: Speaker) -> None:
         send, receive = anyio.create_memory_object_stream[Sound | Exception](_AHEAD)
@@ -148,6 +150,7 @@ class _Narration:
                         await self._hear(sentence, await _made(receive), speaker)
                 except _Failure as failure:
                     self._ending, self._notice = NarrationEnding.FAILED, failure.sentence
+                    self._error = failure.error
                 else:
                     self._position = Position(len(self._sentences))
                     self._ending = NarrationEnding.COMPLETED
@@ -182,6 +185,7 @@ class _Failure(Exception):
 
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
+        self.error = error
         named = isinstance(error, VoiceError)
         self.sentence = str(error) if named else f"Narration failed: {type(error).__name__}: {error}"
 

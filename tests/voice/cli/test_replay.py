@@ -147,6 +147,20 @@ def test_what_say_writes_is_what_transcribe_reads(voice, tmp_path):
     assert voice("transcribe", out).stdout == "Please open the window in the kitchen.\n"
 
 
+def test_a_file_that_is_named_twice_is_heard_twice(voice, fixtures_folder):
+    done = voice("transcribe", "yes.wav", "no.wav", "yes.wav", cwd=fixtures_folder)
+    assert done.stdout == "yes.wav\tYes.\nno.wav\tNo.\nyes.wav\tYes.\n"
+
+
+def test_say_writes_to_a_pipe(voice, tmp_path):
+    written, piped = (
+        subprocess.run(f"'{VOICE}' say Yes --out {out} | cat", shell=True, capture_output=True, check=True)
+        for out in ("-", "/dev/stdout")
+    )
+    assert written.stdout == piped.stdout
+    assert written.stdout.startswith(b"RIFF")
+
+
 class TestBadInput:
     """Each is one sentence and an exit code, and nothing is half done."""
 
@@ -200,6 +214,21 @@ class TestBadInput:
 
     def test_a_setting_out_of_range(self, voice, fixtures_folder):
         self.refused(voice, "replay", "--end-silence", "-1", fixtures_folder / "yes.wav")
+
+    @pytest.mark.parametrize("text", ["", "?!", "---"])
+    def test_a_text_with_nothing_to_say(self, voice, tmp_path, text):
+        said = self.refused(voice, "say", "--out", tmp_path / "said.wav", "--", text)
+        assert said == "voice: There is nothing to say in that text.\n"
+        assert not list(tmp_path.iterdir())
+
+    def test_a_text_from_an_input_that_is_closed(self):
+        done = subprocess.run(f"'{VOICE}' say - <&-", shell=True, capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert done.stderr.startswith("voice: Standard input cannot be read.\n  To mend it: ")
+
+    def test_an_unknown_home_of_the_model(self, voice, fixtures_folder):
+        said = self.refused(voice, "transcribe", "--model", "~nosuchuser/x", fixtures_folder / "yes.wav")
+        assert "~nosuchuser/x" in said
 
     def test_a_folder_that_say_cannot_write_to(self, voice, tmp_path):
         self.refused(voice, "say", "Hello", "--out", tmp_path / "none" / "x.wav")
