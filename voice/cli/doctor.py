@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import json
+from contextlib import suppress
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
-from voice.cli.running import run
+from voice.cli.running import run, tell, tell_json
+
+if TYPE_CHECKING:
+    from voice.doctor import Finding
 
 
 @click.command()
@@ -17,22 +21,27 @@ def doctor(*, json_lines: bool) -> None:
 
     Without a speech engine or a speaker it runs in text: what would be spoken is shown.
     """
-    from voice.doctor import examine
+    from voice.doctor import examine, examine_libraries
 
     could_run = True
 
-    async def main() -> None:
+    def show(finding: Finding) -> None:
         nonlocal could_run
-        for finding in await examine():
-            could_run = could_run and (finding.ok or not finding.needed)
-            if json_lines:
-                click.echo(json.dumps(asdict(finding), ensure_ascii=False))
-                continue
-            mark = "ok" if finding.ok else "MISSING" if finding.needed else "missing"
-            click.echo(f"{mark:8}{finding.part:16}{finding.detail}")
-            if finding.mend is not None:
-                click.echo(f"{'':24}To mend it: {finding.mend}")
+        could_run = could_run and (finding.ok or not finding.needed)
+        if json_lines:
+            tell_json(asdict(finding))
+            return
+        tell(f"{finding.mark:8}{finding.part:16}{finding.detail}")
+        if finding.mend is not None:
+            tell(f"{'':24}To mend it: {finding.mend}")
 
-    run(main)
+    async def main() -> None:
+        async for finding in examine():
+            show(finding)
+
+    for finding in examine_libraries():
+        show(finding)
+    with suppress(ImportError):  # anyio, which was just told
+        run(main)
     if not could_run:
         raise click.exceptions.Exit(1)
