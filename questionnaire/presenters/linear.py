@@ -12,7 +12,7 @@ from anyio import CancelScope, current_time, get_cancelled_exc_class
 
 from questionnaire.answers import Choice, Skipped, Unclear, read_picks, read_reply, read_words
 from questionnaire.display import look, wrapped
-from questionnaire.errors import TerminalLost
+from questionnaire.errors import NoInterface, TerminalLost
 from questionnaire.model import Input, Provenance, Question, Response, Status
 from questionnaire.presenters.lines import LineTerminal
 from questionnaire.presenters.pages import hint, question_page, review_page
@@ -66,22 +66,26 @@ class LinearPresenter:
     def __init__(self, terminal: LineTerminal, clock: Callable[[], float] = current_time) -> None:
         self._terminal = terminal
         self._clock = clock
+        self._here: int | None = None
 
     async def present(self, interview: Interview) -> None:
         """Ask, one question after the other, until there is an outcome."""
         shown: Step | None = None
+        nothing_yet = True
         try:
             while interview.outcome is None:
                 step = interview.step
                 self._show(interview, anew=shown is None or shown.index != step.index)
+                self._here, shown, nothing_yet = step.index, step, False
                 interview.send(Shown(self._clock(), step.index))
-                shown = step
                 with suppress(_Moved):
                     act = await self._act(interview)
                     if isinstance(act, Back | Next | GoTo):
                         shown = None  # who asks to go somewhere hears where they are
                     interview.send(act)
         except TerminalLost as error:
+            if nothing_yet:
+                raise NoInterface(str(error)) from error
             interview.end(Status.CANCELLED, str(error))
         except get_cancelled_exc_class():
             self._end_line()
@@ -203,15 +207,18 @@ class LinearPresenter:
 
     async def _read(self, interview: Interview) -> str | None:
         """Return the next line, or None at the end of input; leaves the line where others moved on."""
-        here = interview.step.index
+
+        def moved() -> bool:
+            return interview.outcome is not None or interview.step.index != self._here
 
         def others_acted(_: Act | None) -> None:
-            if interview.outcome is not None or interview.step.index != here:
+            if moved():
                 waiting.cancel()
 
-        with CancelScope() as waiting, interview.watch(others_acted):
-            return await self._terminal.read_line("> ")
-        self._end_line()
+        if not moved():  # as they may have on the receipt itself
+            with CancelScope() as waiting, interview.watch(others_acted):
+                return await self._terminal.read_line("> ")
+            self._end_line()
         self._say("This was answered or closed elsewhere.")
         raise _Moved
 
