@@ -209,10 +209,10 @@ def _rows(question: Question, ticked: Sequence[int] | None = None, *, listed: bo
     for index, option in enumerate(question.options):
         mark = "" if ticked is None else "[x] " if index in ticked else "[ ] "
         number = f"{index + 1}. " if numbered else ""
-        badge = f" ({option.badge})" if option.badge else ""
+        badge = f" ({printable(option.badge)})" if option.badge else ""
         details = _details(option) if listed else ""
         rows.append(f"{mark}{number}{printable(option.label)}{badge}{details}")
-    return [*rows, question.custom.label] if question.custom else rows
+    return [*rows, printable(question.custom.label)] if question.custom else rows
 
 
 def _unshown(question: Question, *, listed: bool) -> tuple[str, ...]:
