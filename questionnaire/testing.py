@@ -5,6 +5,7 @@ A double fails when it is asked more than it has lines for, and when lines are l
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
@@ -12,19 +13,23 @@ import anyio
 from anyio.lowlevel import checkpoint
 
 from questionnaire.answers import Choice, Unclear, read_reply
+from questionnaire.checks import Abilities, Hand, check_presenter
 from questionnaire.model import Input, Outcome, Provenance, Questionnaire, Status
 from questionnaire.progress import Act, Give, Interview, Shown, Skip, Submit
 from questionnaire.toolset import Toolset
 
 __all__ = [
     "BY",
+    "Abilities",
     "FakeClock",
+    "Hand",
     "HeldPresenter",
     "ScriptedDialogs",
     "ScriptedLines",
     "ScriptedPresenter",
     "all_quiet",
     "answered",
+    "check_presenter",
     "check_toolset",
     "outcome_of",
 ]
@@ -100,15 +105,19 @@ class HeldPresenter:
         try:
             while interview.outcome is None:
                 moved = anyio.Event()
-                interview.send(Shown(BY.at, interview.step.index))
-                with interview.watch(lambda _, moved=moved: moved.set()):  # type: ignore[misc]
-                    if interview.outcome is None:
-                        await moved.wait()
+                with interview.watch(partial(_unless_shown, moved)):
+                    interview.send(Shown(BY.at, interview.step.index))
+                    await moved.wait()
         except anyio.get_cancelled_exc_class():
             self.cancelled += 1
             raise
         finally:
             self.open = None
+
+
+def _unless_shown(moved: anyio.Event, act: Act | None) -> None:
+    if not isinstance(act, Shown):
+        moved.set()
 
 
 class FakeClock:

@@ -22,6 +22,7 @@ VOICE = [
 ]
 QUESTIONNAIRE = [
     {"cli", "testing"},
+    {"checks"},
     {"restrictions", "toolset", "asking"},
     {"coordinator"},
     {"attention", "limits", "mirrors", "pending", "sockets", "answering"},
