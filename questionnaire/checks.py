@@ -117,7 +117,7 @@ async def check_presenter(make: Make, *, within_s: float = 5.0) -> None:
             try:
                 with anyio.move_on_after(10 * within_s) as patience:
                     await promise(_Room(presenter, hand, within_s))
-                assert not patience.cancelled_caught, "a hand waited in vain for the surface to take something"
+                assert not patience.cancelled_caught, "a hand waited in vain for its surface"
             except AssertionError as error:
                 sentence = (promise.__doc__ or "").removesuffix(".")
                 raise AssertionError(f"not kept: {sentence}: {error}") from error
