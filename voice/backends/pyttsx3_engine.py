@@ -132,7 +132,9 @@ _MISSING = (Pyttsx3Missing.__name__, EngineMissing.__name__)
 def _missing(failure: WorkerFailed) -> SpeechEngineError:
     if failure.kind == Pyttsx3Missing.__name__:
         packages = "pyttsx3 espeakng-loader" if _ON_LINUX else "pyttsx3"
-        return SpeechEngineMissing("pyttsx3 is not installed.", mend=f"pip install {packages}")
+        return SpeechEngineMissing(
+            f"pyttsx3 cannot be loaded ({failure.sentence}).", mend=f"pip install {packages}"
+        )
     if _ON_LINUX:
         return SpeechEngineMissing(
             f"pyttsx3 finds no eSpeak NG ({failure.sentence}).",
