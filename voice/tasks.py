@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from voice.errors import VoiceError
+
 
 @contextmanager
 def lone_errors() -> Iterator[None]:
-    """Let a lone error out of the group that a task group wraps it in; several stay a group.
+    """Let a lone error out of the group that a task group wraps it in.
 
-    A caller catches `VoiceError`, and never learns whether there was a task group below.
+    A caller catches `VoiceError`, and never learns whether there was a task group below. Of several of our
+    own the first comes out, with the others as notes; several that are not all ours stay a group.
     """
     try:
         yield
     except BaseExceptionGroup as group:
-        errors = list(_leaves(group))
-        if len(errors) != 1:
+        first, *others = _leaves(group)
+        if others and not all(isinstance(error, VoiceError) for error in (first, *others)):
             raise
-        raise errors[0] from errors[0].__cause__
+        for error in others:
+            first.add_note(str(error))
+        raise first from first.__cause__
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
