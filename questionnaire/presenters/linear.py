@@ -14,7 +14,7 @@ from questionnaire.answers import Choice, Skipped, Unclear, read_picks, read_rep
 from questionnaire.display import look, wrapped
 from questionnaire.errors import NoInterface, TerminalLost
 from questionnaire.model import Input, Provenance, Question, Response, Status
-from questionnaire.presenters.lines import LineTerminal
+from questionnaire.presenters.lines import LineTerminal, TypesAhead
 from questionnaire.presenters.pages import hint, question_page, review_page
 from questionnaire.progress import (
     Act,
@@ -75,14 +75,20 @@ class LinearPresenter:
         try:
             while interview.outcome is None:
                 step = interview.step
-                self._show(interview, anew=shown is None or shown.index != step.index)
+                anew = shown is None or shown.index != step.index
+                self._show(interview, anew=anew)
+                if anew:
+                    self._discard()
                 self._here, shown, nothing_yet = step.index, step, False
                 interview.send(Shown(self._clock(), step.index))
-                with suppress(_Moved):
+                try:
                     act = await self._act(interview)
-                    if isinstance(act, Back | Next | GoTo):
-                        shown = None  # who asks to go somewhere hears where they are
-                    interview.send(act)
+                except _Moved:
+                    shown = None
+                    continue
+                if isinstance(act, Back | Next | GoTo):
+                    shown = None  # who asks to go somewhere hears where they are
+                interview.send(act)
         except TerminalLost as error:
             if nothing_yet:
                 raise NoInterface(str(error)) from error
@@ -219,6 +225,7 @@ class LinearPresenter:
             with CancelScope() as waiting, interview.watch(others_acted):
                 return await self._terminal.read_line("> ")
             self._end_line()
+        self._discard()
         self._say("This was answered or closed elsewhere.")
         raise _Moved
 
@@ -230,6 +237,11 @@ class LinearPresenter:
         for sentence in sentences:
             self._say(sentence)
         return Touch()
+
+    def _discard(self) -> None:
+        """Drop what was typed at something else than what is shown now: it is no answer to it."""
+        if isinstance(self._terminal, TypesAhead):
+            self._terminal.discard()
 
     def _say(self, text: str) -> None:
         self._write(wrapped(text, self._terminal.width))

@@ -7,7 +7,7 @@ there is nothing to restore, whatever happens to the process.
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from anyio import get_cancelled_exc_class, wait_readable
 from anyio.lowlevel import checkpoint
@@ -19,7 +19,7 @@ _FALLBACK_WIDTH = 80
 
 
 class LineTerminal(Protocol):
-    """A terminal that is written and read by the line."""
+    """A terminal that is written and read by the line; one before which a person sits is `TypesAhead` too."""
 
     @property
     def width(self) -> int:
@@ -36,6 +36,15 @@ class LineTerminal(Protocol):
         May be cancelled at any moment. Then a line that was being typed is dropped, as Ctrl-C drops it,
         lest it become the start of the next one. Raises `TerminalLost` where the terminal fails.
         """
+        ...
+
+
+@runtime_checkable
+class TypesAhead(Protocol):
+    """A terminal that keeps what a person types before they are asked, and can forget it."""
+
+    def discard(self) -> None:
+        """Drop what was typed and has not been read. Nothing is raised where the terminal is gone."""
         ...
 
 
@@ -71,7 +80,7 @@ class FileLines:
             try:
                 chunk = await self._read()
             except get_cancelled_exc_class():
-                self._drop_typed()
+                self.discard()
                 raise
             if not chunk:
                 rest, self._unread = self._unread, b""
@@ -79,6 +88,15 @@ class FileLines:
             self._unread += chunk
         line, _, self._unread = self._unread.partition(b"\n")
         return _text(line)
+
+    def discard(self) -> None:
+        """Drop what was typed on a terminal and not read; a file or a pipe holds replies, which stay."""
+        if self._is_terminal:
+            import termios  # where there is a terminal to read there is this module
+
+            self._unread = b""
+            with suppress(termios.error):
+                termios.tcflush(self._read_fd, termios.TCIFLUSH)
 
     async def _read(self) -> bytes:
         """Return what is there to read, waiting for something; nothing at the end of input."""
@@ -96,14 +114,6 @@ class FileLines:
             if not chunk and self._is_terminal and not os.isatty(self._read_fd):
                 raise TerminalLost("the terminal hung up")  # which is not the user's Ctrl-D
             return chunk
-
-    def _drop_typed(self) -> None:
-        if self._is_terminal:
-            import termios  # where there is a terminal to read there is this module
-
-            self._unread = b""
-            with suppress(termios.error):
-                termios.tcflush(self._read_fd, termios.TCIFLUSH)
 
     def _write(self, text: str) -> None:
         data = text.encode(errors="replace")

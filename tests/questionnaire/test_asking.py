@@ -1,3 +1,4 @@
+import contextlib
 import os
 import pty
 
@@ -186,9 +187,22 @@ async def test_a_cancelled_call_leaves_the_terminal_usable():
     with anyio.move_on_after(0.05) as scope:
         await tools.call("user_select", SELECT)
     assert scope.cancelled_caught
-    os.write(controller, b"2\n")
+    os.read(controller, 10_000)
+    os.set_blocking(controller, False)
+    shown = b""
+
+    async def reply():
+        nonlocal shown
+        while not shown.endswith(b"\n> "):
+            await anyio.sleep(0.005)
+            with contextlib.suppress(BlockingIOError):
+                shown += os.read(controller, 10_000)
+        os.write(controller, b"2\n")
+
     with anyio.fail_after(2):
-        result = await tools.call("user_select", SELECT)
+        async with anyio.create_task_group() as group:
+            group.start_soon(reply)
+            result = await tools.call("user_select", SELECT)
     assert result.text == "User selected: 2. B"
     os.close(controller)
     os.close(fd)

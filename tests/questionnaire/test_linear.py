@@ -1,3 +1,6 @@
+import contextlib
+import os
+import pty
 import unicodedata
 
 import anyio
@@ -8,6 +11,7 @@ from questionnaire.display import cells
 from questionnaire.errors import TerminalLost
 from questionnaire.model import Answer, Input, Provenance, Response, State, Status
 from questionnaire.presenters.linear import LinearPresenter
+from questionnaire.presenters.lines import FileLines
 from questionnaire.progress import Draft, Give, Interview
 from questionnaire.testing import BY, ScriptedLines
 
@@ -308,6 +312,68 @@ async def test_an_answer_from_elsewhere_ends_the_wait():
         assert terminal.lines[-1] == "> "
         interview.send(Give(Answer((0,)), BY))
     assert terminal.lines[-2:] == ["", "This was answered or closed elsewhere."]
+
+
+class Hasty(ScriptedLines):
+    """A terminal that tells where it was made to forget what was typed before."""
+
+    def discard(self):
+        self.lines.append("(forgets)")
+
+
+async def test_what_was_typed_before_a_page_was_shown_is_no_answer_to_it():
+    with Hasty("9", "1", "/note x", "3", "own words", "1", "", "send") as terminal:
+        await LinearPresenter(terminal).present(Interview(read(DEPLOY, CHECKS)))
+    at = [index for index, line in enumerate(terminal.lines) if line == "(forgets)"]
+    assert [terminal.lines[index + 1] for index in at] == ["> 9", "> /note x", "> 1", "> ", "> send"]
+    assert all("Ctrl-D declines" in terminal.lines[index - 1] for index in at)
+
+
+async def test_what_was_typed_at_a_question_answered_elsewhere_answers_nothing_else():
+    class HastyAndSilent(Hasty, Silent):
+        pass
+
+    interview = Interview(read(DEPLOY, CHECKS))
+    terminal = HastyAndSilent(None, None)
+    with anyio.fail_after(2):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(LinearPresenter(terminal).present, interview)
+            await anyio.wait_all_tasks_blocked()
+            interview.send(Give(Answer((0,)), BY))
+            await anyio.wait_all_tasks_blocked()
+            tasks.cancel_scope.cancel()
+    told = terminal.lines.index("This was answered or closed elsewhere.")
+    assert terminal.lines[told - 1] == "(forgets)"
+    assert terminal.lines[-3:] == ["(forgets)", "> ", ""]
+
+
+async def test_a_paste_on_a_real_terminal_answers_one_question():
+    controller, fd = pty.openpty()
+    os.set_blocking(controller, False)
+    interview = Interview(read(DEPLOY, CHECKS))
+    shown = ""
+
+    async def prompts(number):
+        nonlocal shown
+        while shown.count("\n> ") < number:
+            await anyio.sleep(0.005)
+            with contextlib.suppress(BlockingIOError):
+                shown += os.read(controller, 10_000).decode()
+
+    os.write(controller, b"2\n")
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(LinearPresenter(FileLines(fd, fd)).present, interview)
+            await prompts(1)
+            assert interview.step.responses[0].answer is None
+            os.write(controller, b"1\n1\n1\nsend\n")
+            await prompts(2)
+            assert interview.step.index == 1
+            await anyio.sleep(0.05)
+            assert answers(interview.step) == (Answer((0,)), None)
+            tasks.cancel_scope.cancel()
+    os.close(controller)
+    os.close(fd)
 
 
 async def test_a_recommendation_is_shown_as_a_badge():

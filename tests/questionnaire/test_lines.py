@@ -72,6 +72,26 @@ async def test_a_line_begun_before_the_cancel_is_no_part_of_the_next(terminal):
         assert await lines.read_line("> ") == "2"
 
 
+async def test_what_was_typed_and_not_read_can_be_dropped(terminal):
+    controller, fd = terminal
+    lines = FileLines(fd, fd)
+    lines._unread = b"read already\n"
+    os.write(controller, b"1\n2\n\x04half")
+    lines.discard()
+    os.write(controller, b"3\n")
+    with anyio.fail_after(2):
+        assert await lines.read_line("> ") == "3"
+
+
+async def test_replies_in_a_pipe_are_never_dropped(pipe):
+    read_fd, write_fd = pipe
+    os.write(write_fd, b"1\n2\n")
+    lines = FileLines(read_fd, write_fd)
+    assert await lines.read_line("") == "1"
+    lines.discard()
+    assert await lines.read_line("") == "2"
+
+
 async def test_a_terminal_that_hangs_up_has_not_ended_its_input(pipe):
     controller, fd = pty.openpty()
     lines = FileLines(fd, pipe[1])
