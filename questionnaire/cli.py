@@ -1,5 +1,6 @@
 """The command `questionnaire`: shell scripts ask a person what a model would ask."""
 
+import errno
 import json
 import os
 import sys
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
     from questionnaire.attention import Attention
     from questionnaire.settings import QuestionnaireSettings
 
-EXIT_ANSWERED, EXIT_NOT_ANSWERED, EXIT_UNUSABLE, EXIT_NO_TERMINAL, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
+EXIT_ANSWERED, EXIT_NOT_ANSWERED, EXIT_UNUSABLE, EXIT_NO_TERMINAL, EXIT_UNWRITTEN = 0, 1, 2, 3, 4
+EXIT_INTERRUPTED = 130
+_SIGNALLED = 128
+"""What a shell adds to the number of the signal that ended a process."""
 
 _contract = click.option(
     "--contract",
@@ -71,7 +75,8 @@ def ask(file: str, contract_name: str | None, linear: bool, mode: str | None, mi
     With --mirror others may answer as well, through a socket that is made there (see `questionnaire
     answer`): the first valid answer wins. Then no terminal is needed.
 
-    Exit codes: 0 answered, 1 declined or cancelled, 2 unusable input, 3 no terminal, 130 interrupted.
+    Exit codes: 0 answered, 1 declined or cancelled, 2 unusable input, 3 nobody was reached (no terminal, or
+    nothing was shown), 4 the result could not be written, 130 interrupted.
     """
     import anyio
 
@@ -102,7 +107,7 @@ def ask(file: str, contract_name: str | None, linear: bool, mode: str | None, mi
         assert interview.outcome is not None
         _finish(result_of(contract, questionnaire, interview.outcome), EXIT_INTERRUPTED)
     result = result_of(contract, questionnaire, outcome)
-    if outcome.status is Status.NEVER_SHOWN:
+    if result.is_error:  # it was never shown, or holds an answer that nobody can have given
         _finish(result, EXIT_NO_TERMINAL)
     if outcome.status is Status.CANCELLED and outcome.reason == INTERRUPTED:
         _finish(result, EXIT_INTERRUPTED)
@@ -143,7 +148,7 @@ def answer(socket: Path, replies: tuple[str, ...], request_id: str, linear: bool
         sys.exit(EXIT_NO_TERMINAL if no_terminal else EXIT_UNUSABLE)
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
-    click.echo(json.dumps(asdict(answered)))
+    _print(json.dumps(asdict(answered)))
     sys.exit(EXIT_ANSWERED if answered.accepted and not answered.refused else EXIT_NOT_ANSWERED)
 
 
@@ -158,7 +163,7 @@ def schema(contract_name: str | None) -> None:
             contract_name = load_settings().contract
     tool = CONTRACTS[contract_name].tool
     shown = {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
-    click.echo(json.dumps(shown, indent=2))
+    _print(json.dumps(shown, indent=2))
 
 
 @main.command()
@@ -177,13 +182,13 @@ def modes(file: Path | None, as_json: bool) -> None:
         composition = load(file or load_settings().modes_file or find())
     if as_json:
         listed = [asdict(mode) for mode in composition.modes.values()]
-        click.echo(json.dumps({"file": composition.source, "modes": listed}, indent=2))
+        _print(json.dumps({"file": composition.source, "modes": listed}, indent=2))
         return
     for mode in composition.modes.values():
-        click.echo(f"{printable(mode.name)}: {', '.join(mode.packages) or 'nothing'}")
+        _print(f"{printable(mode.name)}: {', '.join(mode.packages) or 'nothing'}")
         if mode.description:
-            click.echo(f"    {printable(mode.description)}")
-        click.echo(f"    layers: {printable(', '.join(mode.layers))}")
+            _print(f"    {printable(mode.description)}")
+        _print(f"    layers: {printable(', '.join(mode.layers))}")
 
 
 def _check_mode(mode: str | None, modes_file: Path | None) -> None:
@@ -319,6 +324,23 @@ def _not_asked(code: str, text: str) -> ToolResult:
 
 def _finish(result: ToolResult, exit_code: int) -> NoReturn:
     shown = {"text": result.text, "details": result.details, "isError": result.is_error}
-    # ASCII, since the texts are hostile and standard output may be a terminal.
-    click.echo(json.dumps(shown))
+    _print(json.dumps(shown), exit_code)  # ASCII: the texts are hostile, and it may be a terminal
     sys.exit(exit_code)
+
+
+def _print(text: str, exit_code: int = EXIT_ANSWERED) -> None:
+    """Write `text` to standard output, or say why not and exit: for the signal that came, or with 4."""
+    if sys.stdout is None:  # it was closed before we began
+        _unwritten(os.strerror(errno.EBADF), exit_code)
+    try:
+        click.echo(text)
+    except OSError as error:
+        with suppress(OSError):  # what is still in the buffer would fail once more at the exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _unwritten(error.strerror, exit_code)
+
+
+def _unwritten(why: str | None, exit_code: int) -> NoReturn:
+    with suppress(OSError):
+        click.echo(f"The result could not be written to standard output: {why}.", err=True)
+    sys.exit(exit_code if exit_code > _SIGNALLED else EXIT_UNWRITTEN)

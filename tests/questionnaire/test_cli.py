@@ -5,6 +5,7 @@ import subprocess
 import sys
 import termios
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pexpect
@@ -14,6 +15,9 @@ from click.testing import CliRunner
 import questionnaire
 from questionnaire.cli import main
 from questionnaire.contracts import CONTRACTS
+from questionnaire.model import Answer
+from questionnaire.progress import Give
+from questionnaire.testing import BY
 
 ROOT = Path(questionnaire.__file__).parents[1]
 PREVIEW = "| cost | time |\n|---|---|\n| low | 2 min |"
@@ -262,3 +266,42 @@ def test_help_is_quick(arguments):
         took.append(time.perf_counter() - began)
         assert done.returncode == 0
     assert min(took) < 0.3
+
+
+@pytest.mark.parametrize(
+    ("redirection", "said"), [("> /dev/full", "No space left on device"), (">&-", "Bad file descriptor")]
+)
+@pytest.mark.parametrize("subcommand", ["ask -", "schema"])
+def test_a_result_that_cannot_be_written(redirection, said, subcommand, tmp_path):
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" -m questionnaire {subcommand} {redirection}', sys.executable],
+        cwd=ROOT,
+        env={**os.environ, "XDG_CONFIG_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        input=json.dumps({"questions": [SIZE]}),
+        start_new_session=True,
+        check=False,
+    )
+    assert done.returncode == 4
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_answer_that_nobody_saw_is_no_refusal(tmp_path, monkeypatch):
+    """A result that is an error never ends as declined does."""
+
+    class Blind:
+        async def present(self, interview):
+            interview.send(Give(Answer((0,)), BY))
+
+    @contextmanager
+    def presenter(**_):
+        yield Blind()
+
+    monkeypatch.setattr("questionnaire.cli._presenter", presenter)
+    file = tmp_path / "question.json"
+    file.write_text(json.dumps({"questions": [SIZE]}))
+    done = CliRunner().invoke(main, ["ask", str(file)])
+    assert json.loads(done.stdout)["isError"] is True
+    assert done.exit_code == 3
