@@ -236,7 +236,7 @@ class Seconds:
 @contextlib.asynccontextmanager
 async def dialog():
     async with pseudo_terminal() as pty:
-        yield TerminalPresenter(pty.open, Seconds()), KeyHand(pty)
+        yield TerminalPresenter(pty.open, Seconds(), Seconds()), KeyHand(pty)
 
 
 # A session client, in memory and at the other end of Pi's lines.

@@ -1,6 +1,6 @@
 """A questionnaire on a screen, without the terminal: keys go in, screens come out.
 
-It waits for nothing and draws nothing; the time is what the given clock says.
+It waits for nothing and draws nothing; the time is what the given clocks say.
 """
 
 from collections.abc import Callable
@@ -12,18 +12,27 @@ from questionnaire.presenters.terminal.state import Ui, arrived, opened
 from questionnaire.progress import Interview, Shown, Step, Touch
 
 GUARD_S = 0.3
-"""Keys that come sooner after the dialog appeared were typed at what stood there before."""
+"""Keys that come sooner after the dialog appeared, or after somebody else turned its page, were meant for
+what stood there before."""
+
+_NOWHERE = -1
 
 
 class Dialog:
-    """One interview as it is shown and typed at. `clock` is in seconds."""
+    """One interview as it is shown and typed at.
 
-    def __init__(self, interview: Interview, clock: Callable[[], float]) -> None:
+    `clock` gives the times of showing and answering. `steady`, which never goes back, counts the first
+    moments in which keys are not taken. Both are in seconds.
+    """
+
+    def __init__(self, interview: Interview, clock: Callable[[], float], steady: Callable[[], float]) -> None:
         self._interview = interview
         self._clock = clock
+        self._steady = steady
         self._ui = opened(interview.questionnaire, interview.step)
-        self._visible_since: float | None = None
-        self._receipt: int | None = -1
+        self._keys_from: float | None = None
+        self._drawn_place: int | None = _NOWHERE
+        self._led_to: int | None = _NOWHERE  # where our own keys have gone since the last drawing
         self._screen: Screen | None = None
         self._drawn_from: tuple[Step, Ui, int, int] | None = None
 
@@ -54,34 +63,40 @@ class Dialog:
         return self._screen
 
     def drawn(self) -> None:
-        """Take note that the screen stands before the user, and give the receipt for its question."""
-        now, place = self._clock(), self._interview.step.index
-        if self._visible_since is None:
-            self._visible_since = now
-        if place != self._receipt:
-            self._receipt = place
-            self._interview.send(Shown(now, place))
+        """Take note that the screen given last stands before the user, and give the receipt for its page."""
+        if self._drawn_from is None:
+            return
+        place, led_to = self._drawn_from[0].index, self._led_to
+        self._led_to = _NOWHERE
+        if place == self._drawn_place:
+            return
+        if place != led_to:
+            self._keys_from = self._steady() + GUARD_S
+        self._drawn_place = place
+        self._interview.send(Shown(self._clock(), place))
 
     def press(self, key: Key) -> bool:
         """Do what a key does, and return whether an editor is to be opened on `text`.
 
-        Too early a key does nothing. A text that comes back from the editor after its field was closed
-        is dropped.
+        A key acts on the page that the user sees: one that comes too early, or before the page on which
+        the interview now stands was drawn, does nothing. A text that comes back
+        from the editor after its field was closed is dropped.
         """
-        now, ui = self._clock(), self._ui_now()
-        if self._visible_since is None or now - self._visible_since < GUARD_S:
+        ui, step = self._ui_now(), self._interview.step
+        if step.index != self._drawn_place or self._keys_from is None or self._steady() < self._keys_from:
             return False
         if key.name == "edited" and ui.entry is None:
             self._interview.send(Touch())
             return False
         seen = self._screen
-        scene = Scene(self._interview.questionnaire, self._interview.step, now)
+        scene = Scene(self._interview.questionnaire, step, self._clock())
         if seen is not None:
             scene = replace(scene, top=seen.top, page_rows=seen.page_rows, preview_top=seen.preview_top)
         pressed = press(key, ui, scene)
         self._ui = pressed.ui
         for act in pressed.acts:
             self._interview.send(act)
+        self._led_to = self._interview.step.index
         return pressed.edit
 
     def _ui_now(self) -> Ui:

@@ -23,9 +23,10 @@ class TerminalPresenter:
     """Asks with a dialog below the cursor, which is gone when it is over.
 
     `open_terminal` opens the terminal for the time of one interview; without it that is the controlling
-    one. It raises `NoInterface` where there is none. `clock` gives the times of showing and answering and
-    counts the first moments in which keys are not taken; without it that is the event loop's. Runs on
-    asyncio only, as prompt_toolkit does: elsewhere `present` raises `NoInterface`.
+    one. It raises `NoInterface` where there is none. `clock` gives the times of showing and answering, and
+    `steady`, which must never go back, counts the first moments in which keys are not taken; without them
+    both are the event loop's. Runs on asyncio only, as prompt_toolkit does: elsewhere `present` raises
+    `NoInterface`.
 
     Esc declines, the second time where something was answered or drafted. Ctrl-C ends the interview as
     cancelled, with the reason `INTERRUPTED`.
@@ -35,9 +36,11 @@ class TerminalPresenter:
         self,
         open_terminal: Callable[[], AbstractContextManager[Descriptors]] | None = None,
         clock: Callable[[], float] = current_time,
+        steady: Callable[[], float] = current_time,
     ) -> None:
         self._open_terminal = open_terminal or controlling_descriptors
         self._clock = clock
+        self._steady = steady
 
     async def present(self, interview: Interview) -> None:
         """Show the dialog until there is an outcome."""
@@ -63,7 +66,8 @@ class TerminalPresenter:
         with self._open_terminal() as (read_fd, write_fd):
             if not (os.isatty(read_fd) and os.isatty(write_fd)):
                 raise NoInterface("what was opened to ask on is no terminal")
-            screen = TerminalScreen(Dialog(interview, self._clock), read_fd, write_fd, interrupted)
+            dialog = Dialog(interview, self._clock, self._steady)
+            screen = TerminalScreen(dialog, read_fd, write_fd, interrupted)
             with interview.watch(changed), _terminated(screen.close) as pass_on:
                 if interview.outcome is not None:
                     return

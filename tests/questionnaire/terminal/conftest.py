@@ -12,8 +12,9 @@ class Seat:
     def __init__(self, questionnaire, width=80, height=24):
         self.interview = Interview(questionnaire)
         self.now = 0.0
+        self.wall = 0.0  # how far the clock on the wall is ahead
         self.size = width, height
-        self.dialog = Dialog(self.interview, lambda: self.now)
+        self.dialog = Dialog(self.interview, lambda: self.now + self.wall, lambda: self.now)
         self.look()
         self.now = 1.0
 
@@ -34,6 +35,12 @@ class Seat:
 
     def type(self, text):
         return self.press(*text)
+
+    def press_unseen(self, *keys):
+        """Press keys that arrive together: nothing is drawn in between, nor after them."""
+        for key in keys:
+            self.dialog.press(Key("text", key) if len(key) == 1 else Key(key))
+        return self
 
     def paste(self, text):
         self.dialog.press(Key("paste", text))

@@ -1,8 +1,11 @@
 import pytest
 
+from questionnaire.answers import check_outcome
 from questionnaire.contracts import CONTRACTS, choices, user_select
-from questionnaire.model import Answer, Input, State, Status
-from questionnaire.progress import GoTo
+from questionnaire.model import Answer, Input, Provenance, State, Status
+from questionnaire.presenters.terminal.dialog import Dialog
+from questionnaire.presenters.terminal.keys import Key
+from questionnaire.progress import Give, GoTo, Interview
 
 DEPLOY = {
     "header": "Deploy",
@@ -19,6 +22,7 @@ FORM = {
         {"id": "note", "question": "Else?", "type": "text", "required": False},
     ]
 }
+REMOTE = Provenance("mirror", Input.REMOTE, at=1.0)
 LONG = {"question": "Which?", "options": [f"File {number}" for number in range(1, 13)] + ["Odd one"]}
 
 
@@ -259,14 +263,55 @@ def test_keys_in_the_first_moments_answer_nothing(sit):
 
 
 def test_before_it_was_drawn_no_key_counts(sit):
-    from questionnaire.presenters.terminal.dialog import Dialog
-    from questionnaire.presenters.terminal.keys import Key
-    from questionnaire.progress import Interview
-
     interview = Interview(CONTRACTS["user_select"].read(MERGE))
-    dialog = Dialog(interview, lambda: 100.0)
+    dialog = Dialog(interview, lambda: 100.0, lambda: 100.0)
     dialog.press(Key("enter"))
     assert interview.outcome is None
+
+
+def test_keys_that_come_together_act_only_on_the_page_that_was_drawn(sit):
+    seat = sit(TWO).press_unseen("enter", "1", "enter", " ", "escape", "escape", "tab")
+    seat.dialog.press(Key("paste", "words"))
+    assert answers(seat) == (Answer((0,)), None)
+    assert (seat.step.index, seat.outcome, seat.step.responses[1].draft) == (1, None, "")
+    seat.look()
+    seat.press_unseen("1", "down", "down", "down", "enter", "enter", "enter")
+    assert (seat.step.index, seat.outcome) == (None, None)
+    seat.look()
+    check_outcome(seat.interview.questionnaire, seat.press("enter").outcome)
+    assert answers(seat) == (Answer((0,)), Answer((0,)))
+
+
+def test_a_key_meant_for_the_page_before_somebody_else_turned_it_does_nothing(sit):
+    seat = sit(FORM, "form").press("tab").type("led")
+    seat.interview.send(Give(Answer(custom="remote"), REMOTE))
+    seat.press_unseen("g", "enter").look()
+    seat.now += 0.29
+    seat.press("e", "enter")
+    assert (seat.step.index, seat.step.responses[2].draft, answers(seat)[2]) == (2, "", None)
+    assert seat.step.responses[1].draft == "led"
+    seat.now += 0.02
+    assert seat.type("x").step.responses[2].draft == "x"
+
+
+def test_a_page_that_somebody_else_turns_after_our_own_key_is_guarded_too(sit):
+    seat = sit(TWO).press("1")
+    seat.interview.send(GoTo(0))
+    seat.look()
+    seat.press("2")
+    assert answers(seat) == (Answer((0,)), None)
+    seat.press_unseen("x")
+    seat.interview.send(GoTo(1))
+    seat.look()
+    assert answers(seat.press("1")) == (Answer((0,)), None)
+
+
+def test_a_clock_that_is_set_back_kills_no_key(sit):
+    seat = sit(MERGE, "user_select")
+    seat.wall = -3600.0
+    outcome = seat.press("2").outcome
+    assert outcome.responses[0].answer == Answer((1,))
+    assert outcome.responses[0].by.at == 1.0 - 3600.0
 
 
 def test_the_receipt_comes_with_the_drawing(sit):
@@ -295,8 +340,6 @@ def test_others_may_move_the_interview(sit):
 
 
 def test_the_editor_opens_on_a_text_and_its_text_is_taken_over(sit):
-    from questionnaire.presenters.terminal.keys import Key
-
     seat = sit(FORM, "form").press("editor")
     assert not seat.wants_editor
     seat.press("tab").type("a").press("editor")

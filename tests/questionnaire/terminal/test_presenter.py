@@ -78,7 +78,7 @@ class Clock:
 
 
 def presenter(pty):
-    return TerminalPresenter(pty.open, Clock())
+    return TerminalPresenter(pty.open, Clock(), Clock())
 
 
 async def test_a_person_answers(pty):

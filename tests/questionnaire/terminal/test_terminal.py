@@ -284,6 +284,22 @@ def test_keys_typed_before_the_dialog_appears_answer_nothing(ask):
     assert asked.result()[1]["text"] == "User selected: 2. Rebase"
 
 
+def test_of_keys_that_arrive_together_none_answers_what_was_not_drawn(ask):
+    """As a held key, a slow line or a program that types for one sends them."""
+    form = {
+        "questions": [
+            {"id": f"q{n}", "question": f"Number {n}?", "type": "select", "options": ["Yes", "No"]}
+            for n in range(1, 5)
+        ]
+    }
+    asked = ask(form, "--contract", "form").ready().send(ENTER * 5).until("Number 2?")
+    time.sleep(0.3)
+    asked.send(CTRL_C)
+    code, shown = asked.result()
+    assert (code, shown["isError"], shown["details"]["status"]) == (130, False, "cancelled")
+    assert [answer["answer"] for answer in shown["details"]["answers"]] == ["Yes"]
+
+
 @pytest.mark.parametrize("keys", [(), (TAB, "draft"), ("n", "note"), ("/",), ("?",), (ENTER, TAB, ESC)])
 def test_ctrl_c_works_everywhere(ask, keys):
     asked = ask(FORM, "--contract", "form").ready().send(*keys, CTRL_C)

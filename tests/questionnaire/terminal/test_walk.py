@@ -3,6 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from questionnaire.answers import check_outcome
 from questionnaire.model import CustomRow, Option, Question, Questionnaire, Status
 from questionnaire.presenters.terminal.columns import row_cells
 from questionnaire.presenters.terminal.dialog import Dialog
@@ -44,7 +45,7 @@ class Walk:
     def __init__(self, questionnaire):
         self.interview = Interview(questionnaire)
         self.now = 0.0
-        self.dialog = Dialog(self.interview, lambda: self.now)
+        self.dialog = Dialog(self.interview, lambda: self.now, lambda: self.now)
         self.look(80, 24)
         self.now = 1.0
 
@@ -63,15 +64,33 @@ class Walk:
         return self.interview.outcome
 
 
-@given(QUESTIONNAIRES, st.lists(st.tuples(KEYS, SIZES), max_size=60))
+@given(QUESTIONNAIRES, st.lists(st.tuples(KEYS, SIZES, st.booleans()), max_size=60))
 @settings(max_examples=120, deadline=None)
 def test_any_keys_at_any_size(questionnaire, presses):
+    """Keys may come together, before anything is drawn; what is answered was seen all the same."""
     walk = Walk(questionnaire)
-    for key, size in presses:
+    for key, size, drawn in presses:
         walk.dialog.press(key)
         if walk.interview.outcome is not None:
-            return
-        walk.look(*size)
+            break
+        if drawn:
+            walk.look(*size)
+    walk.interview.end(Status.CANCELLED)
+    check_outcome(questionnaire, walk.interview.outcome)
+
+
+@given(QUESTIONNAIRES, st.lists(st.tuples(st.sampled_from(["enter", "1", " ", "end"]), st.booleans())))
+@settings(max_examples=200, deadline=None)
+def test_a_hurried_person_answers_only_what_was_seen(questionnaire, presses):
+    walk = Walk(questionnaire)
+    for name, drawn in presses:
+        walk.dialog.press(Key("text", name) if len(name) == 1 else Key(name))
+        if walk.interview.outcome is not None:
+            break
+        if drawn:
+            walk.look(80, 24)
+    walk.interview.end(Status.CANCELLED)
+    check_outcome(questionnaire, walk.interview.outcome)
 
 
 def walked(questionnaire, keys):
