@@ -10,18 +10,21 @@ import anyio
 
 from questionnaire import (
     AdjustableToolset,
+    BadComposition,
     CombinedToolset,
+    FunctionToolset,
     LinearPresenter,
     LineTerminal,
     NoInterface,
     controlling_terminal,
+    packages_for,
     questionnaire_toolset,
 )
 from voice.assembly import make_microphone, make_speaker, make_transcriber, open_parts
 from voice.autonomous import AutonomousVoice
 from voice.backends.recording import RecordingMicrophone
 from voice.cli.conversation import Conversation
-from voice.errors import RecordingError, TranscriberError
+from voice.errors import RecordingError, SettingsError, TranscriberError
 from voice.events import Event, NarrationEnded, ToolsChanged, UserMessage
 from voice.hosts.demo import DemoAgent
 from voice.scenes import CuedMicrophone
@@ -52,8 +55,27 @@ def recorded_replies(folder: Path | None) -> list[Path]:
     return found
 
 
-async def play(settings: Settings, weights: Path, replies: Sequence[Path] | None, *, heard: bool) -> None:
-    """Let the three acts follow each other: before Voice, with it, after it."""
+def without_questionnaire(mode: str | None) -> bool:
+    """Whether a session in this mode has no questionnaire; None is all there is.
+
+    Raises `SettingsError` for a mode that is unknown or has no voice.
+    """
+    try:
+        packages = packages_for(mode)
+    except BadComposition as error:
+        raise SettingsError(str(error)) from error
+    if "voice" not in packages:
+        raise SettingsError(f"The mode {mode} does not load voice.", mend="questionnaire modes lists them")
+    return "questionnaire" not in packages
+
+
+async def play(
+    settings: Settings, weights: Path, replies: Sequence[Path] | None, *, heard: bool, plain: bool = False
+) -> None:
+    """Let the three acts follow each other: before Voice, with it, after it.
+
+    With ``plain`` there is no questionnaire: the agent asks in words alone.
+    """
     screen = Conversation()
     person = _RecordedPerson(replies) if replies else None
     microphone = person.microphone if person else make_microphone(settings.hearing, screen.remark)
@@ -66,7 +88,8 @@ async def play(settings: Settings, weights: Path, replies: Sequence[Path] | None
             person.take(event)
 
     with _keyboard(screen, rehearsed=person is not None) as keyboard:
-        asking = AdjustableToolset(questionnaire_toolset(LinearPresenter(keyboard) if keyboard else None))
+        presenter = LinearPresenter(keyboard) if keyboard else None
+        asking = AdjustableToolset(FunctionToolset() if plain else questionnaire_toolset(presenter))
         agent = DemoAgent(emit)
         session = Session(agent, emit)
         voice = AutonomousVoice(

@@ -2,12 +2,31 @@ import anyio
 import pytest
 
 from voice.cli import rehearsal
-from voice.errors import TranscriberError
+from voice.errors import SettingsError, TranscriberError
 from voice.events import NarrationEnded, NarrationEnding, UserMessage
 
 pytestmark = pytest.mark.anyio
 
 ASKED = NarrationEnded("Shall I?", NarrationEnding.COMPLETED, 1.0)
+
+
+async def test_a_mode_loads_exactly_the_packages_that_it_names(tmp_path, monkeypatch):
+    (tmp_path / ".po").mkdir()
+    (tmp_path / ".po/modes.yaml").write_text(
+        "layers: {ears: {packages: [voice]}, asks: {packages: [questionnaire]}}\n"
+        "majorMode:\n"
+        "  walk: {description: a, layers: [ears]}\n"
+        "  desk: {description: b, layers: [asks]}\n"
+        "  both: {description: c, layers: [ears, asks]}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    assert rehearsal.without_questionnaire("walk")
+    assert not rehearsal.without_questionnaire("both")
+    assert not rehearsal.without_questionnaire(None)
+    with pytest.raises(SettingsError, match="does not load voice"):
+        rehearsal.without_questionnaire("desk")
+    with pytest.raises(SettingsError, match="no mode"):
+        rehearsal.without_questionnaire("swim")
 
 
 async def test_a_reply_that_becomes_no_message_is_said_so_instead_of_waited_for(monkeypatch, fixtures_folder):
