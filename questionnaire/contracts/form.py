@@ -12,7 +12,7 @@ from questionnaire.contracts.base import GUIDANCE, Contract, failed, needs_revie
 from questionnaire.contracts.entries import OPTION_KEYS, question_entries, read_options
 from questionnaire.contracts.repair import Reading
 from questionnaire.contracts.telling import notes, pairs, states, taken, unsent
-from questionnaire.display import one_line, quoted, shortened
+from questionnaire.display import look, one_line, quoted, shortened
 from questionnaire.errors import NoInterface, QuestionnaireError
 from questionnaire.model import CustomRow, Outcome, Question, Questionnaire, Response, Status
 from questionnaire.tool import Tool, ToolResult
@@ -260,7 +260,7 @@ def _told(question: Question, response: Response) -> Iterator[str]:
     answer = _SKIPPED
     if response.answer is not None:
         answer = one_line(", ".join(taken(question, response.answer)))
-        if answer.lstrip("\\").strip() == _SKIPPED:
+        if look(answer).lstrip("\\ ") == _SKIPPED:
             answer = f"\\{answer}"
     yield f"{one_line(question.text)}: {answer}"
     yield from _beside(question, response)

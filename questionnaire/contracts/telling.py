@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from questionnaire.display import quoted
+from questionnaire.display import look, quoted
 from questionnaire.model import Answer, Outcome, Question, Questionnaire, Response, State
 
 
@@ -23,12 +23,12 @@ def notes(question: Question, response: Response) -> str:
     for index, text in response.option_notes:
         plain = chosen == (index,) and not question.multi_select
         told.append(text if plain else f"{question.options[index].label}: {text}")
-    return "; ".join(filter(None, [*told, response.note]))
+    return "; ".join(filter(look, [*told, response.note]))
 
 
 def unsent(question: Question, response: Response) -> str:
     """Return what was ticked and typed on a question and never sent, raw; empty where nothing was."""
-    return ", ".join([*_labels(question, response.ticked), *filter(None, [response.draft])])
+    return ", ".join([*_labels(question, response.ticked), *filter(look, [response.draft])])
 
 
 def states(questionnaire: Questionnaire, outcome: Outcome) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from questionnaire.contracts.base import GUIDANCE, Contract, failed, repaired
 from questionnaire.contracts.entries import OPTION_KEYS, read_options
 from questionnaire.contracts.repair import Reading
 from questionnaire.contracts.telling import notes, pairs, states, unsent
-from questionnaire.display import one_line
+from questionnaire.display import look, one_line
 from questionnaire.errors import NoInterface, QuestionnaireError
 from questionnaire.model import Answer, CustomRow, Outcome, Question, Questionnaire, Status
 from questionnaire.tool import Tool, ToolResult
@@ -111,7 +111,7 @@ def _answered(questionnaire: Questionnaire, answer: Answer) -> tuple[str, dict[s
             details | {"answer": label, "cancelled": False},
         )
     words = answer.custom.strip()
-    if not words:
+    if not look(words):
         blank = {"wasCustom": True, "status": str(Status.DECLINED)}
         return "User submitted an empty custom answer", details | blank
     return (

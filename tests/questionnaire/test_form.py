@@ -127,6 +127,18 @@ def test_words_cannot_pass_for_a_skip():
         "What is the service called?: \\(skipped)",
         "Anything else?: \\\\(skipped) ",
     ]
+    result = form.result(ASKED, answered(ASKED, "1", "(skipped)\u200b", "\u200b\\(skipped)"))
+    assert [line.count("\\") for line in result.text.splitlines()] == [0, 1, 2]
+
+
+def test_blank_notes_and_drafts_are_not_told():
+    unseen = (Note("\u200b"), Draft(" \u200d"))
+    result = form.result(ASKED, answered(ASKED, *unseen, "1", "ledger", "no"))
+    assert "notes" not in result.details["answers"][0]
+    assert result.text.splitlines()[:2] == [
+        "Which language should the service use?: Python",
+        "What is the service called?: ledger",
+    ]
 
 
 def test_what_was_written_beside_an_answer_stands_below_it():

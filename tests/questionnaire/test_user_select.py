@@ -76,8 +76,9 @@ def test_own_words_are_trimmed_and_stay_on_their_line():
     )
 
 
-def test_the_custom_row_left_blank():
-    result = user_select.result(ASKED, answered(ASKED, Give(Answer(custom=" "), BY)))
+@pytest.mark.parametrize("blank", ["", " ", "\u200b", " \u200d\n\ufeff"])
+def test_the_custom_row_left_blank(blank):
+    result = user_select.result(ASKED, answered(ASKED, Give(Answer(custom=blank), BY)))
     assert result.text == "User submitted an empty custom answer"
     assert result.details == {**UNANSWERED, "wasCustom": True, "status": "declined"}
     assert not result.is_error
