@@ -67,12 +67,13 @@ def read_reply(question: Question, reply: str) -> Verdict:
         return _nothing(question)
     if question.kind is Kind.TEXT:
         return Choice(custom=reply)
-    whole = _row(question, reply)
+    all_rows = _Rows(question)
+    whole = all_rows.named(reply)
     if isinstance(whole, Unclear):
         return whole
     if whole is not None:
         return _choice(question, [whole])
-    parts = list(_parts(question, reply))
+    parts = list(all_rows.parts(reply))
     rows = [part for part in parts if isinstance(part, int)]
     words = [part for part in parts if isinstance(part, str) and part]
     unclear = [part for part in parts if isinstance(part, Unclear)]
@@ -137,45 +138,71 @@ def _choice(question: Question, rows: Iterable[int]) -> Choice:
     return Choice(options, opens_custom=len(options) < len(chosen))
 
 
-def _parts(question: Question, reply: str) -> Iterator[int | str | Unclear]:
-    """Read the comma-separated parts of `reply` as rows, or leave them as words.
+class _Rows:
+    """The rows of a question, looked up by number and by label."""
 
-    The longest run of parts that names a row is taken, since a label may itself hold commas.
-    """
-    parts = reply.split(",")
-    longest = 1 + max(label.count(",") for label in row_labels(question))
-    start = 0
-    while start < len(parts):
-        for end in range(min(len(parts), start + longest), start, -1):
-            row = _row(question, ",".join(parts[start:end]))
-            if row is not None:
-                yield row
-                break
-        else:
-            end = start + 1
-            yield parts[start].strip()
-        start = end
+    def __init__(self, question: Question) -> None:
+        self._question = question
+        self._count = 0
+        self._by_label: dict[str, int] = {}
+        self._with_commas: dict[str, list[str]] = {}
+        """Labels that hold commas, as they look, the longest first, by what stands before the first one."""
+        for self._count, label in enumerate(map(look, row_labels(question)), 1):
+            self._by_label.setdefault(label, self._count - 1)
+        for label in sorted(self._by_label, key=len, reverse=True):
+            if "," in label:
+                self._with_commas.setdefault(_start(label), []).append(label)
+
+    def parts(self, reply: str) -> Iterator[int | str | Unclear]:
+        """Read the comma-separated parts of `reply` as rows, or leave them as words.
+
+        The longest run of parts that names a row is taken, since a label may itself hold commas.
+        """
+        parts = reply.split(",")
+        # A comma never melts into what stands beside it, so a run of looks is the look of the run.
+        looks = [look(f",{part},")[1:-1] for part in parts]
+        whole, begins, next_by_end, at = ",".join(looks), list[int](), dict[int, int](), 0
+        for number, shown in enumerate(looks, 1):
+            begins.append(at + len(shown) - len(shown.lstrip()))
+            next_by_end[at + len(shown.rstrip())] = number
+            at += len(shown) + 1
+        index = 0
+        while index < len(parts):
+            row: int | Unclear | None = None
+            begin, end = begins[index], index + 1
+            for label in self._with_commas.get(_start(looks[index]), ()):
+                if whole.startswith(label, begin) and begin + len(label) in next_by_end:
+                    row, end = self._by_label[label], next_by_end[begin + len(label)]
+                    break
+            else:
+                row = self.named(parts[index])
+            yield parts[index].strip() if row is None else row
+            index = end
+
+    def named(self, text: str) -> int | Unclear | None:
+        """Return the index of the row that `text` names, None where it names none."""
+        by_label = self._by_label.get(look(text))
+        number = _NUMBER.fullmatch(text.strip())
+        if number is None:
+            return by_label
+        by_number = int(number[1]) - 1
+        if 0 <= by_number < self._count:
+            if number[2] or by_label in (None, by_number):
+                return by_number
+            return Unclear(
+                f"“{number[1]}” could be a row's number or the text of row {by_label + 1}. "
+                f"Type the number with a full stop: “{by_label + 1}.” for that text."
+            )
+        if by_label is not None:
+            return by_label
+        advice = ""
+        if self._question.custom:
+            advice = f" To answer with a number of your own, type {self._count} first."
+        return Unclear(f"There is no row {number[1]}; the rows go from 1 to {self._count}.{advice}")
 
 
-def _row(question: Question, text: str) -> int | Unclear | None:
-    """Return the index of the row that `text` names, None where it names none."""
-    labels = row_labels(question)
-    by_label = next((row for row, label in enumerate(labels) if look(label) == look(text)), None)
-    number = _NUMBER.fullmatch(text.strip())
-    if number is None:
-        return by_label
-    by_number = int(number[1]) - 1
-    if 0 <= by_number < len(labels):
-        if number[2] or by_label in (None, by_number):
-            return by_number
-        return Unclear(
-            f"“{number[1]}” could be a row's number or the text of row {by_label + 1}. "
-            f"Type the number with a full stop: “{by_label + 1}.” for that text."
-        )
-    if by_label is not None:
-        return by_label
-    advice = f" To answer with a number of your own, type {len(labels)} first." if question.custom else ""
-    return Unclear(f"There is no row {number[1]}; the rows go from 1 to {len(labels)}.{advice}")
+def _start(label: str) -> str:
+    return label.partition(",")[0].strip()
 
 
 def check_outcome(questionnaire: Questionnaire, outcome: Outcome) -> None:

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from questionnaire import answers
 from questionnaire.answers import (
     Choice,
     Skipped,
@@ -12,6 +13,7 @@ from questionnaire.answers import (
     read_reply,
     read_words,
 )
+from questionnaire.display import look
 from questionnaire.errors import MalformedAnswers, NotShown
 from questionnaire.model import (
     Answer,
@@ -117,6 +119,37 @@ def test_every_reply_is_a_choice_that_fits_or_a_reason(reply, asked):
         assert misfit(asked, read.answer) == ""
 
 
+@pytest.mark.parametrize(
+    ("reply", "choice"),
+    [
+        ("a, b , c,x", Choice((1,), "x")),
+        ("a, b,x", Choice((0,), "x")),
+        ("A, B , C, A, B ,a", Choice((0, 1), "a")),
+        ("d,e,a, b", Choice((0, 2))),
+        ("a, b , c.", Choice((0,), "c.")),
+        (",a, b", Choice((0,))),
+    ],
+)
+def test_labels_with_commas_among_other_parts(reply, choice):
+    assert read_reply(question("a, b", "a, b , c", "d\uff0ce", multi=True), reply) == choice
+
+
+def test_commas_cost_no_more_than_their_number(monkeypatch):
+    looked_at = 0
+
+    def counted(text):
+        nonlocal looked_at
+        looked_at += len(text)
+        return look(text)
+
+    monkeypatch.setattr(answers, "look", counted)
+    label = "x," * 3_000 + "y"
+    reply = "x," * 3_000 + "z, b"
+    verdict = read_reply(question(label, "b", multi=True), reply)
+    assert verdict.selected == (1,)
+    assert looked_at < 10 * (len(label) + len(reply))
+
+
 def test_blank_words_count_only_where_they_are_allowed():
     assert isinstance(read_words(ONE, " "), Unclear)
     assert read_words(BLANK, " ") == " "
@@ -165,6 +198,7 @@ def given_to(*answers, status=Status.ANSWERED, shown_at=1.0, by=BY):
         ((Answer((0, 1)), Answer((0,))), "more than one choice"),
         ((Answer((0,), "words"), Answer((0,))), "more than one choice"),
         ((Answer(custom=" "), Answer((0,))), "is blank"),
+        ((Answer(custom="\u200b"), Answer((0,))), "is blank"),
         ((Answer((0,)), Answer((1, 0))), "2 names its options out of order or twice"),
         ((Answer((0,)), Answer((0, 0))), "out of order or twice"),
     ],
