@@ -128,12 +128,14 @@ def answer(socket: Path, replies: tuple[str, ...], request_id: str, linear: bool
     empty one skips an optional question. Prints {"accepted", "refused", "closed"}: how many answers were
     accepted, why one was not, and how the call was closed.
 
-    Exit codes: 0 all accepted, 1 refused or closed elsewhere, 2 nothing to answer or no such choice, 3 no
-    terminal, 130 interrupted.
+    Exit codes: 0 all accepted, 1 refused or closed elsewhere, 2 nothing to answer (nobody is there, or what
+    is there hangs up or speaks something else), no such choice or too many replies, 3 no terminal, or it was
+    lost, 4 the result could not be written, 130 interrupted.
     """
     import anyio
 
     from questionnaire.answering import Replies, answer_at
+    from questionnaire.presenters.terminal import INTERRUPTED
 
     try:
         if replies:
@@ -148,7 +150,13 @@ def answer(socket: Path, replies: tuple[str, ...], request_id: str, linear: bool
         sys.exit(EXIT_NO_TERMINAL if no_terminal else EXIT_UNUSABLE)
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
-    _print(json.dumps(asdict(answered)))
+    shown = {"accepted": answered.accepted, "refused": answered.refused, "closed": answered.closed}
+    code = EXIT_ANSWERED
+    if answered.left:
+        code = EXIT_INTERRUPTED if answered.left == INTERRUPTED else EXIT_NO_TERMINAL
+    _print(json.dumps(shown), code)
+    if code:
+        sys.exit(code)
     sys.exit(EXIT_ANSWERED if answered.accepted and not answered.refused else EXIT_NOT_ANSWERED)
 
 

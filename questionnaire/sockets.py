@@ -36,6 +36,9 @@ HELLO = "questionnaire:hello"
 LONGEST_LINE = 1 << 20
 """Bytes. An answer of many pages fits; what is longer is no answer."""
 
+LONGEST_EVENT = 1 << 26
+"""Bytes. What is asked may be as long as a model wrote it; only what cannot be a question is longer."""
+
 _LAST_WORDS_S = 1.0
 """How long a client may take to read a line before it is let go."""
 
@@ -214,18 +217,19 @@ class _Client:
 class Lines:
     """The lines of a stream until it ends, one that is cut short by the end left out.
 
-    Iterating raises `anyio.DelimiterNotFound` at a line longer than `LONGEST_LINE`.
+    Iterating raises `anyio.DelimiterNotFound` at a line longer than `longest` bytes.
     """
 
-    def __init__(self, stream: ByteReceiveStream) -> None:
+    def __init__(self, stream: ByteReceiveStream, longest: int = LONGEST_LINE) -> None:
         self._buffered = BufferedByteReceiveStream(stream)
+        self._longest = longest
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> bytes:
         try:
-            return await self._buffered.receive_until(b"\n", LONGEST_LINE)
+            return await self._buffered.receive_until(b"\n", self._longest)
         except _GONE:
             raise StopAsyncIteration from None
 

@@ -1,6 +1,7 @@
 """`ask --mirror` and `answer`: two processes, one question."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -118,3 +119,28 @@ def test_a_path_that_is_taken(tmp_path, monkeypatch):
     assert done.returncode == 2
     assert json.loads(done.stdout)["details"]["error"] == "socket_unusable"
     assert json.loads(file.read_text()) == MERGE
+
+
+def test_ctrl_c_in_the_dialog_ends_the_client_and_not_the_call(asked):
+    process, socket = asked(MERGE, "user_select")
+    python, *arguments = command("answer", socket)
+    environment = {**os.environ, "TERM": "xterm-256color"}
+    terminal = pexpect.spawn(
+        python, arguments, cwd=str(ROOT), env=environment, encoding="utf-8", timeout=10, dimensions=(24, 80)
+    )
+    terminal.expect_exact("Rebase")
+    terminal.sendintr()
+    terminal.expect_exact('"accepted": 0')
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    assert terminal.exitstatus == 130
+    assert process.poll() is None
+    assert answer(socket, "2").returncode == 0
+
+
+def test_more_replies_than_questions(asked):
+    process, socket = asked(FORM, "form")
+    done = answer(socket, "1", "ledger", "1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "There are more replies (3) than questions (2).\n"
+    assert process.poll() is None

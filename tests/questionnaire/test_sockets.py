@@ -268,3 +268,94 @@ async def test_nothing_pending_is_said(path):
     async with session(path):
         with pytest.raises(SocketUnusable, match="nothing is pending"):
             await answer_at(path, Replies(["1"]))
+
+
+async def test_a_question_may_be_longer_than_an_answer(path):
+    long = {"question": "x" * (LONGEST_LINE + 1), "options": ["Squash", "Rebase"]}
+    async with session(path) as one:
+        await one.ask(CONTRACTS["user_select"].read(long))
+        assert (await answer_at(path, Replies(["2"]))).accepted == 1
+
+
+async def test_an_answer_that_is_too_long_is_refused(path):
+    async with session(path) as one:
+        await one.ask(MERGE)
+        ended = await answer_at(path, Replies(["x" * (LONGEST_LINE + 1)]))
+        assert ended.accepted == 0
+        assert "bytes" in ended.refused
+
+
+@asynccontextmanager
+async def serving(path, said):
+    """Serve something that is not ours: it says `said` and hangs up."""
+    path.parent.mkdir(parents=True)
+
+    async def serve(stream):
+        async with stream:
+            await stream.send(said)
+
+    with anyio.fail_after(3):
+        async with await anyio.create_unix_listener(path) as listener, anyio.create_task_group() as tasks:
+            tasks.start_soon(listener.serve, serve)
+            yield
+            tasks.cancel_scope.cancel()
+
+
+def event(name, **data):
+    return json.dumps({"event": name, "data": data}).encode() + b"\n"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"SSH-2.0-OpenSSH_9.2\n",
+        b"\xff\n",
+        b"[]\n",
+        b"1\n",
+        b"{}\n",
+        b'{"event": "questionnaire:hello"}\n',
+        event(HELLO, open=3),
+        event(HELLO, open=["a"]) + event(REQUEST, requestId="a"),
+        event(HELLO, open=["a"]) + b'{"reply": 1}\n',
+        b"[" * 100_000 + b"\n",
+        b"1" * 10_000 + b"\n",
+    ],
+)
+async def test_what_speaks_something_else_is_said_to(path, said):
+    async with serving(path, said):
+        with pytest.raises(SocketUnusable, match="speaks something else"):
+            await answer_at(path, Replies(["1"]))
+
+
+@pytest.mark.parametrize("said", [b"", event(HELLO, open=["a"])])
+async def test_a_server_that_is_gone_is_said_to_be(path, said):
+    async with serving(path, said):
+        with pytest.raises(SocketUnusable, match="hung up"):
+            await answer_at(path, Replies(["1"]))
+
+
+async def test_a_server_that_dies_while_a_question_stands_here(path):
+    request = {"question": "Q", "options": [{"label": "A"}, {"label": "B"}], "allowCustom": False}
+    asked = event(REQUEST, requestId="a", questionIndex=0, questionCount=1, **request)
+    here = HeldPresenter()
+    async with serving(path, event(HELLO, open=["a"]) + asked):
+        with pytest.raises(SocketUnusable, match="hung up"):
+            await answer_at(path, here)
+    assert here.open is None
+
+
+async def test_who_leaves_here_ends_the_client_only(path):
+    here = HeldPresenter()
+    async with session(path) as one:
+        await one.ask(FORM)
+        results = []
+
+        async def answer():
+            results.append(await answer_at(path, here))
+
+        one.tasks.start_soon(answer)
+        await until(lambda: here.open)
+        here.open.end(Status.CANCELLED, "the terminal was lost")
+        await until(lambda: results)
+        assert results[0].left == "the terminal was lost"
+        assert one.outcomes == []
