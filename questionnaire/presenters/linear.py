@@ -172,6 +172,8 @@ class LinearPresenter:
     async def _command(self, interview: Interview, line: str) -> Act | None:
         """Return what a command asks for; None where `line` is no command."""
         word = line.strip()
+        if word == "/review" and not interview.questionnaire.review:
+            return self._again("There is no review here: your answer is sent as soon as you give it.")
         if word in _PLAIN_COMMANDS:
             return _PLAIN_COMMANDS[word]
         if word == "/skip":
@@ -223,7 +225,10 @@ class LinearPresenter:
 
         if not moved():  # as they may have on the receipt itself
             with CancelScope() as waiting, interview.watch(others_acted):
-                return await self._terminal.read_line("> ")
+                line = await self._terminal.read_line("> ")
+                if line is None:  # no Enter has ended the line of the prompt
+                    self._write([""])
+                return line
             self._end_line()
         self._discard()
         self._say("This was answered or closed elsewhere.")

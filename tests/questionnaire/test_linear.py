@@ -165,6 +165,21 @@ async def test_declining_takes_two_once_something_was_answered_and_keeps_that():
     assert lines.count("Ctrl-D again to stop; anything else goes on.") == 3
 
 
+async def test_the_end_of_input_ends_the_line_of_the_prompt():
+    _, lines = await present(read(DEPLOY, CHECKS), "1", None, None)
+    first = lines.index("Ctrl-D again to stop; anything else goes on.")
+    assert lines[first - 2 :] == ["> ", "", "Ctrl-D again to stop; anything else goes on.", "> ", ""]
+    _, lines = await present(FORM, "/next", "/long", "half", None, None)
+    assert lines[-5:-2] == ["> ", "", "Ctrl-D again to stop; anything else goes on."]
+
+
+async def test_a_review_that_there_is_not_is_refused_with_the_reason():
+    outcome, lines = await present(read(DEPLOY), "/review", "1")
+    assert outcome.status is Status.ANSWERED
+    assert lines.count("Question: Deploy") == 1
+    assert lines[-2] == "There is no review here: your answer is sent as soon as you give it."
+
+
 async def test_a_lost_terminal_cancels_and_keeps_what_was_answered():
     class Unplugged(ScriptedLines):
         async def read_line(self, prompt):
