@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from questionnaire.presenters.terminal.keys import Key, Scene, press
 from questionnaire.presenters.terminal.layout import Screen, layout
-from questionnaire.presenters.terminal.state import Ui, arrived, opened
-from questionnaire.progress import Interview, Shown, Step, Touch
+from questionnaire.presenters.terminal.state import Entry, Ui, arrived, opened
+from questionnaire.progress import Draft, Interview, Note, Shown, Step
 
 GUARD_S = 0.3
 """Keys that come sooner after the dialog appeared, or after somebody else turned its page, were meant for
@@ -33,6 +33,7 @@ class Dialog:
         self._keys_from: float | None = None
         self._drawn_place: int | None = _NOWHERE
         self._led_to: int | None = _NOWHERE  # where our own keys have gone since the last drawing
+        self._editing: tuple[int, Entry] | None = None
         self._screen: Screen | None = None
         self._drawn_from: tuple[Step, Ui, int, int] | None = None
 
@@ -79,14 +80,10 @@ class Dialog:
         """Do what a key does, and return whether an editor is to be opened on `text`.
 
         A key acts on the page that the user sees: one that comes too early, or before the page on which
-        the interview now stands was drawn, does nothing. A text that comes back
-        from the editor after its field was closed is dropped.
+        the interview now stands was drawn, does nothing.
         """
         ui, step = self._ui_now(), self._interview.step
         if step.index != self._drawn_place or self._keys_from is None or self._steady() < self._keys_from:
-            return False
-        if key.name == "edited" and ui.entry is None:
-            self._interview.send(Touch())
             return False
         seen = self._screen
         scene = Scene(self._interview.questionnaire, step, self._clock())
@@ -97,7 +94,33 @@ class Dialog:
         for act in pressed.acts:
             self._interview.send(act)
         self._led_to = self._interview.step.index
+        if pressed.edit and step.index is not None and pressed.ui.entry is not None:
+            self._editing = step.index, pressed.ui.entry
         return pressed.edit
+
+    def written(self, text: str) -> None:
+        """Keep what has become of the text in the editor so far, where it belongs.
+
+        That is the question on which the editor was opened, wherever the interview has got to since.
+        Written or not, the interview hears of it: who writes elsewhere is not idle.
+        """
+        if self._editing is None:
+            return
+        (place, entry), ui, step = self._editing, self._ui_now(), self._interview.step
+        is_open = ui.place == place and ui.entry is not None and ui.entry.belongs_with(entry)
+        scene = Scene(self._interview.questionnaire, replace(step, index=place), self._clock())
+        there = ui if is_open else replace(ui, place=place, entry=entry, help=False)
+        pressed = press(Key("edited", text), there, scene)
+        self._ui = pressed.ui if is_open else replace(ui, memories=pressed.ui.memories)
+        self._editing = place, pressed.ui.entry or entry
+        for act in pressed.acts:
+            self._interview.send(replace(act, index=place) if isinstance(act, Draft | Note) else act)
+
+    def edited(self, text: str, notice: str = "") -> None:
+        """Take over what the text has become, now that the editor is closed, and say `notice`."""
+        self.written(text)
+        self._editing = None
+        self._ui = replace(self._ui_now(), notice=notice)
 
     def _ui_now(self) -> Ui:
         """Return the state, on the page to which somebody else may have gone."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
+import anyio
 from prompt_toolkit.application import Application
 from prompt_toolkit.data_structures import Point
 from prompt_toolkit.formatted_text import StyleAndTextTuples
@@ -32,6 +33,8 @@ from questionnaire.presenters.terminal.style import STYLES
 _LONE_ESCAPE_S = 0.05
 """So soon after Esc the rest of a key that begins with it has come, if there is a rest."""
 
+_EDITOR_S = 2.0
+
 # Bracketed paste off, attributes off, cursor shown, lines broken at the end: what drawing may have changed.
 _MODES_BACK = b"\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?7h"
 
@@ -47,6 +50,7 @@ class TerminalScreen:
         self._fds = (read_fd, write_fd)
         self._interrupted = interrupted
         self._app: _App | None = None
+        self._editor_gone: anyio.Event | None = None
 
     async def run(self) -> None:
         """Show the dialog until `close`. Raises `EOFError` where the terminal hangs up.
@@ -76,6 +80,9 @@ class TerminalScreen:
                 await self._app.run_async(handle_sigint=False, set_exception_handler=False)
             finally:
                 self._app = None
+                if self._editor_gone is not None:  # which is being closed, and hands its text over
+                    with anyio.move_on_after(_EDITOR_S, shield=True):
+                        await self._editor_gone.wait()
 
     def refresh(self) -> None:
         """Draw anew."""
@@ -127,7 +134,8 @@ class TerminalScreen:
 
         def press() -> None:
             if self._dialog.press(key):
-                app.create_background_task(self._edit())
+                self._editor_gone = gone = anyio.Event()
+                app.create_background_task(self._edit()).add_done_callback(lambda _: gone.set())
 
         self._safely(press)
         app.invalidate()
@@ -139,9 +147,8 @@ class TerminalScreen:
             return
         try:
             with app.suspended():
-                edited = await edit_text(text, *self._fds)
-            if edited is not None:
-                self._dialog.press(Key("edited", edited))
+                edited = await edit_text(text, *self._fds, self._dialog.written)
+                self._dialog.edited(edited.text, edited.notice)
             self.refresh()
         except Exception as error:
             self.close(error)

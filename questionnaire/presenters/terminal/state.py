@@ -47,6 +47,10 @@ class Entry:
     field: Field
     option: int | None = None
 
+    def belongs_with(self, other: "Entry") -> bool:
+        """Return whether both are about the same, on the same page."""
+        return (self.target, self.option) == (other.target, other.option)
+
 
 @dataclass(frozen=True, slots=True)
 class Edit:

@@ -5,7 +5,7 @@ from questionnaire.contracts import CONTRACTS, choices, user_select
 from questionnaire.model import Answer, Input, Provenance, State, Status
 from questionnaire.presenters.terminal.dialog import Dialog
 from questionnaire.presenters.terminal.keys import Key
-from questionnaire.progress import Give, GoTo, Interview
+from questionnaire.progress import Give, GoTo, Interview, Touch
 
 DEPLOY = {
     "header": "Deploy",
@@ -344,13 +344,43 @@ def test_the_editor_opens_on_a_text_and_its_text_is_taken_over(sit):
     assert not seat.wants_editor
     seat.press("tab").type("a").press("editor")
     assert seat.wants_editor
-    seat.dialog.press(Key("edited", "a longer text\nof two lines"))
+    seat.dialog.edited("a longer text\nof two lines")
     assert seat.step.responses[1].draft == "a longer text\nof two lines"
     seat.press("undo")
     assert seat.step.responses[1].draft == "a"
-    seat.press("escape")
-    seat.dialog.press(Key("edited", "too late"))
+    seat.dialog.edited("nothing is being edited")
     assert seat.step.responses[1].draft == "a"
+
+
+def test_what_is_written_in_the_editor_stays_with_its_question_wherever_others_go(sit):
+    seat, heard = sit(FORM, "form").press("tab").type("a").press("editor"), []
+    with seat.interview.watch(heard.append):
+        seat.dialog.written("a")
+    assert heard == [Touch()]
+    seat.dialog.written("a b")
+    seat.interview.send(Give(Answer(custom="remote"), REMOTE))
+    seat.dialog.written("a b c")
+    seat.dialog.edited("a b c d")
+    assert [response.draft for response in seat.step.responses] == ["", "a b c d", ""]
+    assert (seat.step.index, seat.dialog.text, answers(seat)[1]) == (2, "", Answer(custom="remote"))
+    seat.look()
+    seat.now += 1
+    assert any("a b c d" in line for line in seat.press("back-tab").lines)
+
+
+def test_a_note_written_in_the_editor_stays_with_its_option(sit):
+    seat = sit(TWO).press("down", "n", "editor")
+    seat.interview.send(GoTo(1))
+    seat.dialog.edited("cheap")
+    assert seat.step.responses[0].option_notes == ((1, "cheap"),)
+    assert seat.step.index == 1
+
+
+def test_what_the_editor_did_not_do_is_said(sit):
+    seat = sit(FORM, "form").press("tab", "editor")
+    seat.dialog.edited("", "No editor.")
+    assert "No editor." in seat.lines[-2]
+    assert not any("No editor." in line for line in seat.press("x").lines)
 
 
 def test_help_says_what_the_keys_do_and_any_key_closes_it(sit):

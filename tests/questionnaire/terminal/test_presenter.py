@@ -12,7 +12,7 @@ from questionnaire.contracts import choices
 from questionnaire.errors import NoInterface
 from questionnaire.model import Answer, Input, Provenance, Status
 from questionnaire.presenters.terminal import INTERRUPTED, TerminalPresenter
-from questionnaire.progress import Give, GoTo, Interview
+from questionnaire.progress import Draft, Give, GoTo, Interview, Touch
 
 pytestmark = pytest.mark.anyio
 
@@ -151,6 +151,53 @@ async def test_an_open_editor_holds_nothing_up(pty, monkeypatch, end):
             else:
                 interview.send(Give(Answer((0,)), REMOTE))
     assert interview.step.responses[0].draft == "x"
+    assert pty.is_sane()
+
+
+SAVES = "sh -c 'echo more >>$0; echo saved >&2; exec sleep 30'"
+RESCUES = "sh -c 'trap \"echo x and more >$0.save; exit 1\" TERM; echo saved >&2; sleep 30 & wait'"
+
+
+@pytest.mark.parametrize("editor", [SAVES, RESCUES])
+async def test_what_was_written_in_the_editor_outlives_a_cancelled_call(pty, monkeypatch, tmp_path, editor):
+    monkeypatch.setenv("VISUAL", editor)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    interview = Interview(ONE)
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(presenter(pty).present, interview)
+            await pty.until("How big?")
+            pty.press("3x \x07")
+            await pty.until("saved")
+            tasks.cancel_scope.cancel()
+    assert interview.step.responses[0].draft in ("x more", "x and more")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("end", ["answered elsewhere", "out of time"])
+async def test_what_was_saved_in_the_editor_is_in_the_outcome_of_any_end(pty, monkeypatch, end):
+    monkeypatch.setenv("VISUAL", SAVES)
+    interview, drafted, touched = Interview(ONE), anyio.Event(), anyio.Event()
+
+    def watch(act):
+        if isinstance(act, Draft) and act.text == "x more":
+            drafted.set()
+        if isinstance(act, Touch) and drafted.is_set():
+            touched.set()
+
+    with anyio.fail_after(5), interview.watch(watch):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(presenter(pty).present, interview)
+            await pty.until("How big?")
+            pty.press("3x \x07")
+            await pty.until("saved")
+            await drafted.wait()
+            await touched.wait()  # who writes is not idle, though no key comes to the dialog
+            if end == "out of time":
+                interview.end(Status.TIMED_OUT)
+            else:
+                interview.send(Give(Answer((0,)), REMOTE))
+    assert interview.outcome.responses[0].draft == "x more"
     assert pty.is_sane()
 
 

@@ -384,6 +384,8 @@ def test_an_external_editor(ask, editor):
     asked.send(TAB).until("Enter answers").send("draft").until("draft").send("\x07")
     if editor.startswith("sed"):
         asked.until("edited")
+    else:
+        asked.until("failed" if editor == "false" else "No editor could be started")
     time.sleep(0.5)
     asked.until("Enter answers").send("!", ENTER).until("Anything else?").send(CTRL_C)
     answer = asked.result()[1]["details"]["answers"][0]["answer"]
