@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import signal
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -22,9 +23,8 @@ from questionnaire.errors import (
     QuestionnaireError,
     SocketUnusable,
 )
-from questionnaire.model import Outcome, Status
+from questionnaire.model import Outcome, Questionnaire, Status
 from questionnaire.presenters.base import Presenter
-from questionnaire.progress import Interview
 from questionnaire.tool import ToolResult
 
 if TYPE_CHECKING:
@@ -76,7 +76,8 @@ def ask(file: str, contract_name: str | None, linear: bool, mode: str | None, mi
     answer`): the first valid answer wins. Then no terminal is needed.
 
     Exit codes: 0 answered, 1 declined or cancelled, 2 unusable input, 3 nobody was reached (no terminal, or
-    nothing was shown), 4 the result could not be written, 130 interrupted.
+    nothing was shown), 4 the result could not be written, 130 interrupted, 143 or 129 ended by SIGTERM or
+    SIGHUP: then, too, what was answered before is printed.
     """
     import anyio
 
@@ -94,19 +95,21 @@ def ask(file: str, contract_name: str | None, linear: bool, mode: str | None, mi
         _finish(contract.failure(error, None), EXIT_UNUSABLE)
     except KeyboardInterrupt:
         _finish(_not_asked("interrupted", "Interrupted before anything was asked."), EXIT_INTERRUPTED)
-    interview = Interview(questionnaire)
     try:
         with _presenter(linear=linear or _only_prints(), needed=mirror is None) as presenter:
-            outcome = anyio.run(_conducted, presenter, interview, settings, mirror)
+            outcome, came = anyio.run(_conducted, presenter, questionnaire, settings, mirror)
     except SocketUnusable as error:
         _finish(contract.failure(error, questionnaire), EXIT_UNUSABLE)
     except NoInterface as error:
         _finish(contract.failure(error, questionnaire), EXIT_NO_TERMINAL)
     except KeyboardInterrupt:
-        interview.end(Status.CANCELLED, INTERRUPTED)
-        assert interview.outcome is not None
-        _finish(result_of(contract, questionnaire, interview.outcome), EXIT_INTERRUPTED)
+        _finish(
+            result_of(contract, questionnaire, Outcome(Status.CANCELLED, reason=INTERRUPTED)),
+            EXIT_INTERRUPTED,
+        )
     result = result_of(contract, questionnaire, outcome)
+    if came is not None:
+        _finish(result, _SIGNALLED + came)
     if result.is_error:  # it was never shown, or holds an answer that nobody can have given
         _finish(result, EXIT_NO_TERMINAL)
     if outcome.status is Status.CANCELLED and outcome.reason == INTERRUPTED:
@@ -220,40 +223,69 @@ def _explained() -> Iterator[None]:
 
 
 async def _conducted(
-    presenter: Presenter | None, interview: Interview, settings: "QuestionnaireSettings", mirror: Path | None
-) -> Outcome:
-    """Ask as the settings say, and let others answer at the socket `mirror`."""
+    presenter: Presenter | None,
+    questionnaire: Questionnaire,
+    settings: "QuestionnaireSettings",
+    mirror: Path | None,
+) -> tuple[Outcome, int | None]:
+    """Ask as the settings say, and let others answer at the socket `mirror`.
+
+    Returns how it ended, and the number of the signal that ended it, where one did. Only the first signal is
+    taken: a second one ends the process as if nobody had handled it.
+    """
     import time
-    import uuid
 
     import anyio
+    from anyio.abc import TaskStatus
 
-    from questionnaire.attention import attend
-    from questionnaire.coordinator import conduct
-    from questionnaire.limits import EventLoopClock, TimeOut, hold_to
+    from questionnaire.coordinator import Coordinator
+    from questionnaire.limits import TimeOut
     from questionnaire.mirrors import Mirrors
+    from questionnaire.presenters.terminal import INTERRUPTED
     from questionnaire.sockets import serve_mirrors
 
     mirrors = Mirrors(time.time)
+    coordinator = Coordinator(
+        presenter,
+        mirrors=mirrors,
+        time_out=TimeOut(settings.timeout_s, settings.timeout_action) if settings.timeout_s else None,
+        attention=tuple(_attention(settings)),
+        clock=time.time,
+    )
+    asking = anyio.CancelScope()
+    outcome: Outcome | None = None
+    came: signal.Signals | None = None
+    begun = False
     unusable: SocketUnusable | None = None
+
+    async def end_on_signal(*, task_status: TaskStatus[None]) -> None:
+        nonlocal outcome, came
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+            task_status.started()
+            first = await anext(aiter(signals))
+        pending = coordinator.pending
+        if begun and not pending:
+            return  # it has ended, and is just leaving the screen
+        came = first
+        reason = INTERRUPTED if came is signal.SIGINT else f"ended by {came.name}"
+        outcome = Outcome(Status.CANCELLED, pending[0].responses if pending else (), reason)
+        asking.cancel()
+
     async with anyio.create_task_group() as tasks:
+        await tasks.start(end_on_signal)
         try:
             if mirror is not None:
                 await tasks.start(serve_mirrors, mirrors, mirror)
-            for attention in _attention(settings):
-                tasks.start_soon(attend, attention, interview.questionnaire.questions[0].text)
-            if settings.timeout_s is not None:
-                time_out = TimeOut(settings.timeout_s, settings.timeout_action)
-                tasks.start_soon(hold_to, time_out, interview, EventLoopClock())
-            with mirrors.mirror(interview, uuid.uuid4().hex, created_at=time.time()) as mirrored:
-                await conduct(presenter, interview, mirrored)
+            with asking:
+                begun = True
+                outcome = await coordinator.ask(questionnaire)
         except SocketUnusable as error:  # carried out of the task group, which would wrap it
             unusable = error
         tasks.cancel_scope.cancel()
     if unusable is not None:
         raise unusable
-    assert interview.outcome is not None
-    return interview.outcome
+    assert outcome is not None
+    return outcome, came if outcome.status is Status.CANCELLED else None
 
 
 def _attention(settings: "QuestionnaireSettings") -> "Iterator[Attention]":

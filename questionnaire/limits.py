@@ -13,7 +13,8 @@ from questionnaire.model import Status
 from questionnaire.progress import Act, Interview, Shown
 
 Then = Literal["wait", "cancel", "unanswered"]
-"""What follows when the time is over: a reminder and more waiting, the end as cancelled, or as timed out."""
+"""What follows when the time is over: a reminder by the signals for attention and more waiting, or the end as
+cancelled, or as unanswered (`Status.TIMED_OUT`)."""
 
 
 class Clock(Protocol):

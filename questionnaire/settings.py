@@ -35,9 +35,10 @@ class QuestionnaireSettings(BaseModel):
     contract: Literal["choices", "form"] = "choices"
     """What the name `ask_user_question` means to a model."""
     timeout_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """How long the user may do nothing; None is for ever."""
+    """How long the user may do nothing once a question stands before them; None is for ever."""
     timeout_action: Literal["wait", "cancel", "unanswered"] = "unanswered"
-    """What happens then: nothing, or the questions end as cancelled, or as unanswered. Never an answer."""
+    """What happens then: a reminder by the signals set here and more waiting, or the questions end as
+    cancelled, or as unanswered. Never an answer."""
     bell: bool = False
     """Whether the terminal rings when a question comes up."""
     notify_herdr: bool = False

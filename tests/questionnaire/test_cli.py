@@ -1,6 +1,7 @@
 import importlib.metadata
 import json
 import os
+import signal
 import subprocess
 import sys
 import termios
@@ -305,3 +306,35 @@ def test_an_answer_that_nobody_saw_is_no_refusal(tmp_path, monkeypatch):
     done = CliRunner().invoke(main, ["ask", str(file)])
     assert json.loads(done.stdout)["isError"] is True
     assert done.exit_code == 3
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize("options", [["--linear"], []])
+def test_a_signal_ends_it_and_keeps_what_was_answered(tmp_path, monkeypatch, options, sent, code):
+    monkeypatch.setenv("TERM", "xterm-256color")
+    socket = tmp_path / "s"
+    asked = Asked(tmp_path, {"questions": [SIZE, DEPLOY]}, "--mirror", str(socket), *options)
+    asked.terminal.expect_exact("Large")
+    before = termios.tcgetattr(asked.terminal.child_fd) if options else None
+    answered = without_terminal("answer", str(socket), "large")
+    assert answered.returncode == 0, answered.stderr
+    os.kill(child_of(asked.terminal.pid), sent)
+    exit_code, shown = asked.finish()
+    assert exit_code == code
+    assert shown["details"]["status"] == "cancelled"
+    assert sent.name in shown["text"]
+    assert [answer["answer"] for answer in shown["details"]["answers"]] == ["Large"]
+    assert not socket.exists()
+    assert before is None or asked.mode == before
+
+
+def test_a_time_out_that_waits_rings_again(tmp_path, monkeypatch):
+    settings = tmp_path / "settings.toml"
+    settings.write_text('[questionnaire]\nbell = true\ntimeout_s = 0.2\ntimeout_action = "wait"\n')
+    monkeypatch.setenv("VIVA_VOICE_SETTINGS", str(settings))
+    asked = Asked(tmp_path, {"questions": [SIZE]}, "--linear")
+    asked.terminal.expect_exact("\n> ")
+    for _ in range(3):
+        asked.terminal.expect_exact("\a")
+    asked.terminal.sendline("1")
+    assert asked.finish()[0] == 0

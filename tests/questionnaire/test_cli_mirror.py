@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -144,3 +145,17 @@ def test_more_replies_than_questions(asked):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "There are more replies (3) than questions (2).\n"
     assert process.poll() is None
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)]
+)
+def test_a_signal_leaves_no_socket_and_tells_what_was_answered(asked, sent, code):
+    process, socket = asked(FORM, "form")
+    assert answer(socket, "rust").returncode == 0
+    process.send_signal(sent)
+    shown = json.loads(process.communicate(timeout=10)[0])
+    assert process.returncode == code
+    assert shown["details"]["status"] == "cancelled"
+    assert [entry["answer"] for entry in shown["details"]["answers"]][:1] == ["Rust"]
+    assert not socket.exists()
