@@ -32,15 +32,6 @@ class Contract:
     failure: Callable[[QuestionnaireError, Questionnaire | None], ToolResult]
 
 
-def needs_review(questions: tuple[Question, ...]) -> bool:
-    """Return whether the answers are shown once more before they count.
-
-    One pick of one row is plain enough; several answers, several ticks and a typed text are not.
-    """
-    [first, *others] = questions
-    return bool(others) or first.multi_select or first.kind is Kind.TEXT
-
-
 def repaired(details: Mapping[str, Any], questionnaire: Questionnaire | None) -> dict[str, Any]:
     """Return `details` with what was repaired in the arguments, where something was."""
     repairs = list(questionnaire.repairs) if questionnaire else []

@@ -7,7 +7,7 @@ its results can read these.
 from collections.abc import Mapping
 from typing import Any
 
-from questionnaire.contracts.base import GUIDANCE, Contract, failed, needs_review, repaired
+from questionnaire.contracts.base import GUIDANCE, Contract, failed, repaired
 from questionnaire.contracts.entries import OPTION_KEYS, question_entries, read_options
 from questionnaire.contracts.repair import Reading
 from questionnaire.contracts.telling import left_open, notes, pairs, states, taken, unsent
@@ -119,7 +119,9 @@ def read(arguments: Mapping[str, Any]) -> Questionnaire:
     questions = tuple(
         _read_question(reading, fields, f"question {number}") for number, fields in enumerate(entries, 1)
     )
-    return Questionnaire(questions, needs_review(questions), tuple(reading.repairs))
+    # One pick of one row is plain enough to count at once; several answers or ticks are seen once more.
+    review = len(questions) > 1 or questions[0].multi_select
+    return Questionnaire(questions, review, tuple(reading.repairs))
 
 
 def _read_question(reading: Reading, fields: Mapping[str, Any], where: str) -> Question:

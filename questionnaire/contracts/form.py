@@ -8,7 +8,7 @@ has a question and an answer that is not null; so nothing but what the user sent
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from questionnaire.contracts.base import GUIDANCE, Contract, failed, needs_review, repaired
+from questionnaire.contracts.base import GUIDANCE, Contract, failed, repaired
 from questionnaire.contracts.entries import OPTION_KEYS, question_entries, read_options
 from questionnaire.contracts.repair import Reading
 from questionnaire.contracts.telling import notes, pairs, states, taken, unsent
@@ -114,8 +114,8 @@ _SKIPPED = "(skipped)"
 def read(arguments: Mapping[str, Any]) -> Questionnaire:
     """Turn the arguments of a call into a questionnaire, or raise `InvalidQuestionnaire`.
 
-    A question without options asks for text, whatever its type says: with none to pick, the user would
-    have no way to answer.
+    A form of one question has its review too. A question without options asks for text, whatever its type
+    says: with none to pick, the user would have no way to answer.
     """
     reading = Reading(_EXAMPLE)
     entries = question_entries(reading, arguments, _CALL_KEYS, _QUESTION_KEYS, MAX_QUESTIONS)
@@ -123,7 +123,7 @@ def read(arguments: Mapping[str, Any]) -> Questionnaire:
     for number, fields in enumerate(entries, 1):
         questions.append(_read_question(reading, fields, number, {question.id for question in questions}))
     asked = tuple(questions)
-    return Questionnaire(asked, needs_review(asked), tuple(reading.repairs))
+    return Questionnaire(asked, review=True, repairs=tuple(reading.repairs))
 
 
 def _read_question(reading: Reading, fields: Mapping[str, Any], number: int, taken_ids: set[str]) -> Question:

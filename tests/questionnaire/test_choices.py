@@ -58,6 +58,12 @@ def test_arguments_become_the_neutral_questionnaire():
     assert read(DEPLOY).repairs == ()
 
 
+def test_all_but_a_single_pick_is_reviewed():
+    assert not read(DEPLOY).review
+    assert read({**DEPLOY, "multiSelect": True}).review
+    assert read(DEPLOY, {**DEPLOY, "question": "And the release?"}).review
+
+
 def test_what_is_absent_or_too_long_is_tolerated_and_kept_whole():
     options = [{"label": "x" * 80}, {"label": "B", "description": None, "preview": None, "colour": "red"}]
     question = {"question": "Which?", "header": "h" * 40, "options": options, "multiSelect": None}

@@ -88,6 +88,10 @@ def test_arguments_become_the_neutral_questionnaire():
     assert ASKED.repairs == ()
 
 
+def test_a_form_of_one_choice_has_its_review_too():
+    assert form.read(with_questions(select(options=["Python"]))).review
+
+
 def test_the_worked_example():
     result = form.result(ASKED, answered(ASKED, "2", "ledger", ""))
     assert result.details == {"version": 1, "cancelled": False, **CALL, "answers": ENTRIES}
