@@ -87,7 +87,9 @@ class Coordinator:
         """
         if self._disposed:
             return Outcome(Status.CANCELLED, reason="it was asked after the session had ended")
-        request = self._by_key.get((kind, questionnaire)) or self._enter(questionnaire, kind, tool_call_id)
+        request = self._by_key.get((kind, questionnaire))
+        if request is None or request.outcome is not None:  # one that is only closing is no longer pending
+            request = self._enter(questionnaire, kind, tool_call_id)
         request.callers += 1
         try:
             while not request.settled:
@@ -222,7 +224,8 @@ class Coordinator:
         request.settled = True
         request.life.close()
         del self._requests[request.request_id]
-        del self._by_key[request.key]
+        if self._by_key.get(request.key) is request:  # not the same, asked anew while this one closed
+            del self._by_key[request.key]
         self._forget(request.request_id)
         request.wake()
         if (following := self._first()) is not None:

@@ -455,3 +455,27 @@ async def test_a_remote_answer_is_recorded_as_one():
         outcome = await Coordinator(HeldPresenter(), mirrors=mirrors).ask(ONE)
     assert outcome.responses[0].by.input is Input.REMOTE
     assert outcome.responses[0].shown_at is not None
+
+
+async def test_one_that_has_ended_and_is_still_closing_is_not_joined():
+    may_close, shown = anyio.Event(), []
+
+    class Slow:
+        async def present(self, interview):
+            shown.append(interview)
+            interview.send(Shown(BY.at, 0))
+            interview.send(Give(A if len(shown) == 1 else B, BY))
+            if len(shown) == 1:
+                await may_close.wait()
+
+    async with calling(Slow()) as run:
+        await run.start("before", ONE)
+        await run.start("again", ONE)
+        assert run.outcomes == {}
+        may_close.set()
+        await all_quiet()
+        assert [run.outcomes[name].responses[0].answer for name in ("before", "again")] == [A, B]
+        assert run.coordinator.pending == ()
+        await run.start("once more", ONE)
+        assert run.outcomes["once more"].responses[0].answer == B
+    assert len(shown) == 3
