@@ -27,6 +27,7 @@ from questionnaire.presenters.terminal.state import (
 
 POINTER, NO_POINTER, BAR = "❯ ", "  ", "┃ "  # noqa: RUF001 - the sign is meant
 _TICKS = {True: "[x] ", False: "[ ] "}
+_LISTED: Row = (("", "    "),)
 _TYPE_HERE = "Type your answer"
 
 
@@ -92,7 +93,7 @@ def question_body(
     elif memory.filter:
         body.text(memory.filter, width, "note", (("note", "/ "),))
     body.lead = len(body.rows)
-    page = _Page(question, response, memory, ui.entry, width)
+    page = _Page(question, response, memory, ui.entry, width, listed=asked.listed)
     for item in items(question, memory.filter):
         page.add(body, item)
     if ui.entry and ui.entry.target is Target.FILTER:
@@ -113,12 +114,20 @@ class _Page:
     """The rows of one question, one after the other."""
 
     def __init__(
-        self, question: Question, response: Response, memory: Memory, entry: Entry | None, width: int
+        self,
+        question: Question,
+        response: Response,
+        memory: Memory,
+        entry: Entry | None,
+        width: int,
+        *,
+        listed: bool,
     ) -> None:
         self._question = question
         self._response = response
         self._entry = entry
         self._width = width
+        self._listed = listed
         self._labels = row_labels(question)
         self._here = highlighted(question, memory)
         self._ticked, self._words = held(response, memory)
@@ -155,7 +164,11 @@ class _Page:
         style = self._style(item)
         body.text(label, width, "chosen" if chosen and style == "label" else style, marker)
         indent: Row = (("", " " * sum(cells(part) for _, part in marker)),)
-        if option.description:
+        if option.description and self._listed:
+            body.blank()
+            body.text(option.description, width, "detail", _LISTED)
+            body.blank()
+        elif option.description:
             body.text(option.description, width, "detail", indent)
         marker = (*indent, ("note", "note: "))
         if self._entry and self._entry.target is Target.NOTE and self._entry.option == item.option:

@@ -174,3 +174,15 @@ def test_the_cursor_stands_where_the_next_letter_comes(sit):
     seat.paste("a" * 77)
     assert seat.look().cursor == (3 + 77 - 75, 5)
     assert not seat.press("escape").look().typing
+
+
+def test_listed_options_stand_apart_from_their_descriptions(sit):
+    described = {"label": "Rebase", "description": "word " * 30}
+    seat = sit({"question": "How?", "options": [described, {"label": "Squash"}]}, "user_select", width=60)
+    rows = [line[1:] for line in seat.lines]
+    first, last = rows.index("❯ 1. Rebase"), rows.index("  2. Squash")
+    assert rows[first + 1] == rows[last - 1] == ""
+    described_in = rows[first + 2 : last - 1]
+    assert len(described_in) > 1
+    assert all(line.startswith("    word") for line in described_in)
+    assert rows[last + 1] == ""
