@@ -8,9 +8,10 @@ import json
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from types import UnionType
+from typing import Any, Protocol, get_args, get_origin, get_type_hints
 
 from questionnaire.answers import check_outcome
 from questionnaire.errors import QuestionnaireError
@@ -30,6 +31,21 @@ from questionnaire.model import (
 _log = logging.getLogger(__name__)
 
 _VERSION = 1
+
+_END_OF_DATES_S = 253_402_300_800
+"""When the year 9999 ends, in seconds since 1970: no later date can be written."""
+
+_DAMAGED = (
+    OSError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    LookupError,
+    OverflowError,
+    RecursionError,
+    QuestionnaireError,
+)
+"""What a file may raise that was damaged, or written by somebody else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +109,10 @@ class FolderStore:
         found = []
         for path in sorted(self._folder.glob("*.json")):
             try:
-                found.append(_read(json.loads(path.read_bytes())))
-            except (OSError, ValueError, TypeError, LookupError, RecursionError, QuestionnaireError) as error:
+                pending = _read(json.loads(path.read_bytes()))
+                _check(pending, path.stem)
+                found.append(pending)
+            except _DAMAGED as error:
                 _log.warning("%s holds no pending questionnaire: %r", path, error)
         return tuple(sorted(found, key=lambda pending: pending.created_at))
 
@@ -110,8 +128,37 @@ def _read(data: Mapping[str, Any]) -> Pending:
     questions = tuple(_question(question) for question in asked["questions"])
     questionnaire = Questionnaire(**{**asked, "questions": questions, "repairs": tuple(asked["repairs"])})
     responses = tuple(_response(response) for response in fields["responses"])
-    check_outcome(questionnaire, Outcome(Status.CANCELLED, responses))
     return Pending(**{**fields, "questionnaire": questionnaire, "responses": responses})
+
+
+def _check(pending: Pending, name: str) -> None:
+    """Raise one of `_DAMAGED` where `pending` could not have been written as the file `name`."""
+    if not _fits(pending, Pending):
+        raise TypeError("a value in it is of another type")
+    if pending.request_id != name:
+        raise ValueError("it is another one's file")
+    if not pending.questionnaire.questions:
+        raise ValueError("it asks nothing")
+    if not 0 <= pending.created_at < _END_OF_DATES_S:
+        raise ValueError("others could not be told its date")
+    check_outcome(pending.questionnaire, Outcome(Status.CANCELLED, pending.responses))
+
+
+def _fits(value: object, hint: Any) -> bool:
+    """Return whether `value` is what the annotation `hint` of a field says, all the way down."""
+    arguments = get_args(hint)
+    if get_origin(hint) is UnionType:
+        return any(_fits(value, kind) for kind in arguments)
+    if get_origin(hint) is tuple:
+        if not isinstance(value, tuple):
+            return False
+        kinds = arguments[:1] * len(value) if arguments[-1] is ... else arguments
+        return len(kinds) == len(value) and all(map(_fits, value, kinds))
+    if is_dataclass(hint):
+        hints = get_type_hints(hint)
+        return type(value) is hint and all(_fits(getattr(value, name), hints[name]) for name in hints)
+    # In JSON a whole number may stand for a float; true is no number, though it is an int here.
+    return type(value) in (int, float) if hint is float else type(value) is hint
 
 
 def _question(data: Mapping[str, Any]) -> Question:

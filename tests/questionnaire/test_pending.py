@@ -1,7 +1,9 @@
 """What is pending outlives a process that dies."""
 
+import json
 import stat
 import sys
+from dataclasses import asdict
 
 import anyio
 import pytest
@@ -85,6 +87,42 @@ def test_what_is_no_questionnaire_is_left_alone(store, tmp_path, content, caplog
     bad.write_bytes(content)
     assert [pending.request_id for pending in store.left_over()] == ["good"]
     assert bad.read_bytes() == content
+    assert "holds no pending questionnaire" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"created_at": "x"},
+        {"created_at": 1e300},
+        {"created_at": float("nan")},
+        {"created_at": True},
+        {"created_at": None},
+        {"kind": []},
+        {"kind": None},
+        {"tool_call_id": 3},
+        {"request_id": "../good"},
+        {"request_id": 1},
+        {"questionnaire": {**asdict(ONE), "questions": []}},
+        {"questionnaire": {**asdict(ONE), "review": "x"}},
+        {"questionnaire": {**asdict(ONE), "questions": [{**asdict(ONE.questions[0]), "text": 3}]}},
+        {"questionnaire": {**asdict(ONE), "repairs": [[]]}},
+        {"responses": [3]},
+        {"responses": [{**asdict(Response()), "draft": None}]},
+        {"responses": [{**asdict(Response()), "ticked": [[]]}]},
+        {"responses": [{**asdict(Response()), "option_notes": [["0", "x"]]}]},
+        {"responses": [{**asdict(Response()), "answer": 3}]},
+    ],
+    ids=str,
+)
+async def test_a_damaged_file_breaks_no_call(store, tmp_path, damage, caplog):
+    store.put(Pending("bad", ONE, (Response(),), "form", "", 5.0))
+    bad = tmp_path / "state" / "pending" / "bad.json"
+    bad.write_text(json.dumps(json.loads(bad.read_bytes()) | damage))
+    store.put(Pending("good", FORM, (Response(), Response()), "", "", 7))
+    coordinator = Coordinator(None, store=store)
+    assert [pending.request_id for pending in coordinator.left_over] == ["good"]
+    assert (await coordinator.ask(ONE)).status is Status.NEVER_SHOWN
     assert "holds no pending questionnaire" in caplog.text
 
 
