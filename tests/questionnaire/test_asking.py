@@ -206,3 +206,48 @@ async def test_a_cancelled_call_leaves_the_terminal_usable():
     assert result.text == "User selected: 2. B"
     os.close(controller)
     os.close(fd)
+
+
+HUGE = 10**5_000
+
+
+@pytest.mark.parametrize("contract", ["choices", "form"])
+@pytest.mark.parametrize("name", TOOL_NAMES)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        None,
+        3,
+        HUGE,
+        True,
+        object(),
+        b"{}",
+        [],
+        "x",
+        {"questions": HUGE},
+        {"questions": [HUGE], "question": -HUGE, "options": [HUGE, {"label": HUGE}]},
+        {"questions": [{"question": "Which?", "options": ["A", "B"], "multiSelect": HUGE}]},
+        {HUGE: 1},
+        '{"questions": [' + "1" * 5_000 + "]}",
+    ],
+    ids=lambda value: type(value).__name__,
+)
+async def test_arguments_that_are_none_get_the_error_of_the_contract(contract, name, arguments):
+    result = await questionnaire_toolset(None, contract=contract).call(name, arguments)
+    assert result.is_error
+    assert result.details["status"] == "never_shown"
+    assert "The user saw nothing" in result.text
+    with pytest.raises(InvalidQuestionnaire):
+        read_questionnaire(name, arguments)
+
+
+async def test_what_no_contract_knows_is_not_offered_again(tmp_path, caplog):
+    store = FolderStore(tmp_path)
+    store.put(Pending("unknown", read_questionnaire("user_select", SELECT), (), ""))
+    store.put(Pending("known", read_questionnaire("user_select", SELECT), (), "user_select"))
+    with ScriptedPresenter(["2"]) as presenter:
+        coordinator = Coordinator(presenter, store=store)
+        offered = [pending.request_id async for pending, _ in offer_again(coordinator)]
+    assert offered == ["known"]
+    assert [pending.request_id for pending in store.left_over()] == ["unknown"]
+    assert "unknown stays pending" in caplog.text
