@@ -1,5 +1,6 @@
 """The README stays true: its examples run, its commands exist, its map names what is there."""
 
+import json
 import re
 import subprocess
 import sys
@@ -9,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from questionnaire.composition import parse
+from questionnaire.contracts import choices
 from questionnaire.settings import QuestionnaireSettings
+from questionnaire.testing import answered
 from voice.settings import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -21,13 +24,42 @@ def blocks(language):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("example", blocks("python"))
-def test_the_examples_run(example):
+@pytest.mark.parametrize(
+    ("example", "printed"),
+    list(
+        zip(
+            blocks("python"),
+            ["The second one.\n", "ask_user_question user_select\nUser selected: 2. Rebase\n"],
+            strict=True,
+        )
+    ),
+)
+def test_the_examples_run(example, printed):
     done = subprocess.run(
         [sys.executable, "-c", example], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.stderr == ""
-    assert done.stdout == "The second one.\n"
+    assert done.stdout == printed
+
+
+def test_the_file_shown_can_be_asked_and_gives_the_result_shown():
+    (shown,) = blocks("json")
+    questionnaire = choices.read(json.loads(shown))
+    assert questionnaire.repairs == ()
+    result = choices.result(questionnaire, answered(questionnaire, "2"))
+    assert f"$ questionnaire ask deploy.json | jq -r .text\n{result.text}\n" in README
+
+
+@pytest.mark.parametrize("command", ["ask", "answer"])
+def test_the_exit_codes_shown_are_those_that_the_command_tells(command):
+    told = subprocess.run(
+        [sys.executable, "-m", "questionnaire", command, "--help"], capture_output=True, text=True, check=True
+    ).stdout
+    told = " ".join(told[told.index("Exit codes:") :].partition("Options:")[0].split())
+    rows = [line.split("|")[1:-1] for line in README.splitlines() if re.match(r"\| [\d, ]+ \|", line)]
+    column = {"ask": 2, "answer": 3}[command]
+    shown = [code for row in rows if row[column].strip() for code in row[0].split(",")]
+    assert {int(code) for code in shown} == set(map(int, re.findall(r"\b(\d+) [a-z]", told)))
 
 
 def test_the_settings_shown_are_the_defaults():
