@@ -22,6 +22,9 @@ _MOST_MARKS = 4
 _SELECTORS = frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0x1F3FB, 0x1F400))))
 """Variation selectors and skin tones: some terminals draw the sign before them wider, some add a sign."""
 
+_MOST_KEPT = 1000
+"""Of a longer line each key would leave a copy in memory."""
+
 _FLAG_A = 0x1F1E6
 
 
@@ -145,22 +148,36 @@ def folded(text: str, width: int) -> list[tuple[int, int]]:
     Every character belongs to exactly one line, so that the cursor has a place on every one of them; a
     line break belongs to the line that it ends.
     """
+    bounds: list[tuple[int, int]] = []
+    start = 0
+    for line in text.split("\n"):
+        fold = _folded_once if len(line) <= _MOST_KEPT else _folded_line
+        bounds += [(start + first, start + last) for first, last in fold(line, max(1, width))]
+        start += len(line) + 1
+        first, last = bounds[-1]
+        bounds[-1] = first, last + 1  # the line break
+    first, last = bounds[-1]
+    return [*bounds[:-1], (first, last - 1)]
+
+
+def _folded_line(line: str, room: int) -> tuple[tuple[int, int], ...]:
+    if len(line) <= room and line.isascii() and line.isprintable():
+        return ((0, len(line)),)
     bounds, start, used, space = [], 0, 0, 0
-    for index, char in enumerate(text):
-        if char == "\n":
-            bounds.append((start, index + 1))
-            start, used, space = index + 1, 0, 0
-            continue
+    for index, char in enumerate(line):
         wide = width_of_typed(char)
-        while used + wide > max(1, width) and index > start:  # twice, where the word is too wide as well
+        while used + wide > room and index > start:  # twice, where the word is too wide as well
             end = space if space > start else index
             bounds.append((start, end))
-            used = sum(map(width_of_typed, text[end:index]))
+            used = sum(map(width_of_typed, line[end:index]))
             start, space = end, 0
         used += wide
         if char == " ":
             space = index + 1
-    return [*bounds, (start, len(text))]
+    return (*bounds, (start, len(line)))
+
+
+_folded_once = lru_cache(4096)(_folded_line)  # a key changes one line, and a text may have thousands
 
 
 @lru_cache(4096)

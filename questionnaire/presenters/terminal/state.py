@@ -130,17 +130,17 @@ def arrived(ui: Ui, asked: Questionnaire, step: Step) -> Ui:
 
 def items(question: Question, filter_text: str = "") -> tuple[Item, ...]:
     """Return the rows of a question, from top to bottom; a filter takes away options only."""
-    options = range(len(question.options))
-    kept = [Item(Part.OPTION, index) for index in options if _matches(question, index, filter_text)]
+    wanted, options = look(filter_text), range(len(question.options))
+    kept = [Item(Part.OPTION, index) for index in options if not wanted or _matches(question, index, wanted)]
     words = [Item(Part.WORDS)] if question.takes_words else []
     go_on = [Item(Part.NEXT)] if question.multi_select and question.options else []
     skip = [] if question.required else [Item(Part.SKIP)]
     return (*kept, *words, *go_on, *skip)
 
 
-def _matches(question: Question, index: int, filter_text: str) -> bool:
-    option, wanted = question.options[index], look(filter_text)
-    return not wanted or wanted in look(option.label) or wanted in look(option.description)
+def _matches(question: Question, index: int, wanted: str) -> bool:
+    option = question.options[index]
+    return wanted in look(option.label) or wanted in look(option.description)
 
 
 def highlighted(question: Question, memory: Memory) -> Item:
