@@ -313,11 +313,12 @@ def _objection(questionnaire: Questionnaire, index: int | None, act: Give | Skip
 def _changed(response: Response, act: Give | Skip | Draft | Note) -> Response:
     match act:
         case Give(answer, by):
-            # Words that were sent are no draft any more; words that stand beside a sent pick still are, and
-            # so are those that were being typed here when others came from elsewhere.
-            sent_here = answer.custom is not None and by.input is not Input.REMOTE
-            draft = "" if sent_here else response.draft
-            return replace(response, answer=answer, skipped=False, by=by, draft=draft, ticked=())
+            # What was sent is no draft any more; words that stand beside a sent pick still are, and so is all
+            # that was being typed and ticked here when an answer came from elsewhere.
+            remote = by.input is Input.REMOTE
+            draft = response.draft if remote or answer.custom is None else ""
+            ticked = response.ticked if remote else ()
+            return replace(response, answer=answer, skipped=False, by=by, draft=draft, ticked=ticked)
         case Skip(by):
             return replace(response, answer=None, skipped=True, by=by)
         case Draft(text, ticked):

@@ -1,5 +1,7 @@
 """The order of questions, without any surface: what is shown next after what the user did."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -357,3 +359,9 @@ def test_two_escapes_stop_wherever_one_is(questionnaire, acts):
     for act in (*acts, Touch(), Escape(), Escape()):
         interview.send(act)
     assert interview.outcome is not None
+
+
+def test_an_answer_from_elsewhere_keeps_what_was_ticked_and_typed_here():
+    by = replace(BY, input=Input.REMOTE)
+    kept = after(FORM, Next(), Draft("half", ticked=(0,)), Give(B, by, 1)).step.responses[1]
+    assert (kept.answer, kept.draft, kept.ticked) == (B, "half", (0,))
