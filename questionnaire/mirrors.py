@@ -136,13 +136,18 @@ class Mirrors:
         self._waiting.append(event)
         if len(self._waiting) > 1:
             return
+        stopped: BaseException | None = None
         while self._waiting:
             for listener, _ in tuple(self._listeners.values()):
                 try:
                     listener(self._waiting[0])
                 except Exception:
                     _log.exception("a listener to %s failed", self._waiting[0].name)
+                except BaseException as error:  # an interrupt: the others hear the rest first
+                    stopped = stopped or error
             self._waiting.popleft()
+        if stopped is not None:
+            raise stopped
 
     @contextmanager
     def mirror(
@@ -279,7 +284,9 @@ class Mirror:
                 return INVALID
             at = self._mirrors.clock()
             by = Provenance("mirror", Input.REMOTE, at, remote_id)
-            self._interview.send(Shown(at, index))  # who answers has seen it
+            # Who answers has seen it, but for what no request tells.
+            without = ("previews",) if any(option.preview for option in question.options) else ()
+            self._interview.send(Shown(at, index, without))
             if isinstance(read, Cancel):
                 self._stopped_remotely = True
                 self._interview.send(Stop())

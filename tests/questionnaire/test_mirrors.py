@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from questionnaire.contracts import CONTRACTS
 from questionnaire.coordinator import Coordinator, conduct
 from questionnaire.errors import NoInterface
-from questionnaire.mirrors import CLOSED, CUSTOM_INPUT_REQUEST, ERROR, REQUEST, RESOLVED, Mirrors
+from questionnaire.mirrors import CLOSED, CUSTOM_INPUT_REQUEST, ERROR, REQUEST, RESOLVED, Event, Mirrors
 from questionnaire.model import Answer, CustomRow, Input, Option, Question, Questionnaire, Status
 from questionnaire.progress import Draft, Escape, Give, GoTo, Interview, Next, Skip, Submit
 from questionnaire.remote import question_of, read_response, request_data, response_of
@@ -485,3 +485,27 @@ def test_whatever_is_sent_is_read_or_refused(question, sent, custom_input):
         interview.send(Give(read, BY))
         again = response_of(seen, (interview.outcome or interview.step).responses[0])
         assert read_response(question, again, custom_input=False) == read
+
+
+def test_a_remote_answer_claims_no_preview_that_nobody_saw():
+    options = (Option("A", preview="| a |"), Option("B"))
+    asked = Questionnaire((Question("Which?", options), Question("Else?", (Option("A"), Option("B")))))
+    with Mirrored(asked) as one:
+        for index in (0, 1):
+            assert one.mirrors.respond("r1", index, pick(1)) == {"accepted": True}
+    assert [response.unshown for response in one.interview.outcome.responses] == [("previews",), ()]
+
+
+def test_an_interrupt_in_a_listener_swallows_no_later_event():
+    mirrors, heard = Mirrors(), []
+
+    def interrupted(event):
+        if event.name == "first":
+            mirrors.emit(Event("within", {}))
+            raise KeyboardInterrupt
+
+    with mirrors.listen(interrupted), mirrors.listen(lambda event: heard.append(event.name)):
+        with pytest.raises(KeyboardInterrupt):
+            mirrors.emit(Event("first", {}))
+        mirrors.emit(Event("later", {}))
+    assert heard == ["first", "within", "later"]
