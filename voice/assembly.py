@@ -19,6 +19,7 @@ from voice.backends.whisper_models import find_model, languages, named_folder
 from voice.errors import SettingsError
 from voice.listening.detection import TwoStageDetector
 from voice.listening.endpointing import Endpointer, EndRule, StartRule
+from voice.listening.pieces import PieceRule
 from voice.listening.utterances import Ear
 from voice.loop import Hearing
 from voice.ports import Microphone, Speaker
@@ -32,7 +33,8 @@ def make_ear(settings: HearingSettings) -> Ear:
     """A listener for one microphone."""
     start = StartRule(settings.start_threshold, settings.start_speech_s, settings.start_within_s)
     end = EndRule(settings.end_threshold, settings.end_silence_s, settings.longest_s, settings.warn_s)
-    return Ear(TwoStageDetector(WebRtcGate(), SileroModel()), Endpointer(start, end))
+    rule = PieceRule(quiet_below=settings.end_threshold)
+    return Ear(TwoStageDetector(WebRtcGate(), SileroModel()), Endpointer(start, end), rule)
 
 
 def find_weights(settings: TranscriptionSettings, *, download: bool = True) -> Path:
