@@ -13,6 +13,23 @@ _LINE_BREAK = re.compile(r"\r\n|[\n\r\x85\u2028\u2029]")
 _BIDI_CONTROLS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
+# Signs that terminals have come to draw in two cells, whatever the tables of this Python say: trigrams,
+# hexagrams and tallies (Unicode 16), and the letters of flags. A line that is wider than it counts would be
+# broken by the terminal, and what follows could pass for a line of ours.
+_WIDE = frozenset(
+    chr(code)
+    for first, last in (
+        (0x2630, 0x2637),
+        (0x268A, 0x268F),
+        (0x4DC0, 0x4DFF),
+        (0x1D300, 0x1D356),
+        (0x1D360, 0x1D376),
+        (0x1F1E6, 0x1F1FF),
+    )
+    for code in range(first, last + 1)
+)
+
+
 def printable(text: str) -> str:
     """Return `text` as one line that a terminal can only print, never obey.
 
@@ -64,7 +81,7 @@ def cells(text: str) -> int:
 def _cell_width(char: str) -> int:
     if unicodedata.category(char) in ("Mn", "Me"):
         return 0
-    return 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1
+    return 2 if char in _WIDE or unicodedata.east_asian_width(char) in ("W", "F") else 1
 
 
 def shortened(text: str, limit: int) -> str:

@@ -16,6 +16,7 @@ from questionnaire.display import (
     shortened,
     wrapped,
 )
+from questionnaire.presenters.terminal import columns
 
 HOSTILE = "a\x1b[31m\x1b]52;c;aGk=\x07b\r\nc\u202ed\u200be\x00\x9b1mf\ud800\u2028g\th"
 
@@ -70,6 +71,12 @@ def test_widths_are_in_cells():
     assert shortened("a long header of words", 16) == "a long header o…"
     assert cells(shortened("日本語日本語日本語", 16)) <= 16
     assert shortened("just sixteen wid", 16) == "just sixteen wid"
+
+
+def test_no_sign_is_wider_in_the_dialog_than_it_counts_in_plain_lines():
+    assigned = (chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) != "Cn")
+    shown = (char for char in assigned if printable(char) == char)
+    assert [char for char in shown if cells(char) < columns.width_of(char)] == []
 
 
 @given(st.text(), st.integers(2, 300))
