@@ -47,6 +47,11 @@ class Replies:
         self.count = len(replies)
         self._replies = list(replies)
 
+    @property
+    def left(self) -> int:
+        """How many have met no question yet."""
+        return len(self._replies)
+
     async def present(self, interview: Interview) -> None:
         """Answer with the next reply."""
         if not self._replies:
@@ -99,6 +104,8 @@ class _Answering:
             raise self._unusable
         if self._over is not None and str(self._over):
             raise self._over
+        if isinstance(self._presenter, Replies) and self._presenter.left and not self._result.refused:
+            self._result.refused = f"closed before {self._presenter.left} of the replies met their question"
         return self._result
 
     async def _converse(self, tasks: TaskGroup) -> None:

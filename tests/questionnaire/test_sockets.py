@@ -359,3 +359,13 @@ async def test_who_leaves_here_ends_the_client_only(path):
         await until(lambda: results)
         assert results[0].left == "the terminal was lost"
         assert one.outcomes == []
+
+
+async def test_a_reply_that_met_no_question_is_told(path):
+    there = HeldPresenter()
+    async with session(path, there) as one:
+        await one.ask(FORM)
+        there.open.send(Give(Answer((0,)), BY))
+        ended = await answer_at(path, Replies(["ledger", "more", "too many"]))
+    assert (ended.accepted, ended.closed) == (2, "resolved")
+    assert ended.refused == "closed before 1 of the replies met their question"
