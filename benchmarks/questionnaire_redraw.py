@@ -96,7 +96,7 @@ async def measure(width: int, height: int, rounds: int) -> list[float]:
     took_ms: list[float] = []
     with pseudo_terminal(width, height) as fd:
         now = [0.0]
-        dialog = Dialog(Interview(questionnaire()), lambda: now[0])
+        dialog = Dialog(Interview(questionnaire()), lambda: now[0], lambda: now[0])
         screen = TerminalScreen(dialog, fd, fd, lambda: None)
         showing = asyncio.create_task(screen.run())
         await asyncio.sleep(0.2)

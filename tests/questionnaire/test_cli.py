@@ -258,17 +258,6 @@ def test_the_version():
     assert version in CliRunner().invoke(main, ["--version"]).stdout
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["ask", "--help"], ["schema", "--help"]])
-def test_help_is_quick(arguments):
-    took = []
-    for _ in range(3):
-        began = time.perf_counter()
-        done = without_terminal(*arguments)
-        took.append(time.perf_counter() - began)
-        assert done.returncode == 0
-    assert min(took) < 0.3
-
-
 @pytest.mark.parametrize(
     ("redirection", "said"), [("> /dev/full", "No space left on device"), (">&-", "Bad file descriptor")]
 )
