@@ -99,8 +99,9 @@ class SoundServer:
     def feed(self, seconds: float) -> None:
         """Speak the chirp into the microphone."""
         command = ["pacat", "--device=mic_in", "--latency-msec=1000", "--raw", "--rate=22050", "--channels=1"]
-        samples = chirp(seconds, 22_050).astype(np.int16).tobytes()
-        subprocess.run(command, env=self.env, input=samples, check=True, timeout=60)
+        # A null sink may drop some milliseconds while a stream joins it: they are silence here.
+        samples = np.concatenate([np.zeros(11_025), chirp(seconds, 22_050)]).astype(np.int16)
+        subprocess.run(command, env=self.env, input=samples.tobytes(), check=True, timeout=60)
 
     @contextlib.contextmanager
     def hanging(self):
