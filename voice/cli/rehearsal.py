@@ -97,10 +97,14 @@ async def play(
         )
         tools = CombinedToolset(asking, voice_toolset(voice))
         agent.tools = tools
-        asking.on_change(lambda _: emit(ToolsChanged(tuple(tool.name for tool in tools.tools()))))
+
+        def tell_tools(_: object = None) -> None:
+            emit(ToolsChanged(tuple(tool.name for tool in tools.tools())))
+
+        asking.on_change(tell_tools)
 
         screen.title(f"a scripted agent talks with {'a recorded person' if person else 'you'}")
-        emit(ToolsChanged(tuple(tool.name for tool in tools.tools())))
+        tell_tools()
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(session.run)
             await agent.before_voice()
