@@ -77,13 +77,15 @@ class Questionnaire:
 
     `review` says that the user sees all answers once more, and sends them, before they count. `repairs`
     says in words what was wrong with the arguments and read all the same. `listed` says that options are
-    numbered, and their descriptions stand below them, even where rows are nothing but texts.
+    numbered, and their descriptions stand below them, even where rows are nothing but texts. `risky` says
+    that an answer may allow what cannot be undone (a permission): one that was spoken is confirmed first.
     """
 
     questions: tuple[Question, ...]
     review: bool = False
     repairs: tuple[str, ...] = ()
     listed: bool = False
+    risky: bool = False
 
     def id_of(self, index: int) -> str:
         """Return the id of a question: the contract's, or else one made of its place, from `q1` on."""

@@ -15,9 +15,12 @@
     │   ├── ModelNotFound       no Whisper weights in any of the places
     │   ├── ModelBroken         weights are there and cannot be loaded
     │   └── TranscriberDied     the child process ended, again and again
-    └── SpeechEngineError
-        ├── SpeechEngineMissing
-        └── SpeechEngineDied
+    ├── SpeechEngineError
+    │   ├── SpeechEngineMissing
+    │   └── SpeechEngineDied
+    └── HostError               an agent's program that cannot be used
+        ├── HostMissing         it is not installed, or too old
+        └── HostDied            it worked, and then it ended, hung or broke its protocol
 
 Each error is a sentence for a person, and where a command mends it, that command. The errors of an outside
 library are translated in the one file of ``voice.backends`` that uses the library.
@@ -128,3 +131,17 @@ class SpeechEngineMissing(SpeechEngineError):
 
 class SpeechEngineDied(SpeechEngineError):
     """The speaking child process ended, hung or gave no sound, more often than is worth trying."""
+
+
+class HostError(VoiceError):
+    """An agent's program that cannot be started or does not accept a message."""
+
+    exit_code = 3
+
+
+class HostMissing(HostError):
+    """An agent's program that is not installed, or too old."""
+
+
+class HostDied(HostError):
+    """An agent's program that worked, and then ended, hung or broke its protocol."""

@@ -47,6 +47,18 @@ class DiscardReason(StrEnum):
     the contrary of the whole, so none of it is delivered."""
     TALKED_OVER = "talked_over"
     """A narration began before the turn was over: what came later is our own voice as well."""
+    ECHO = "echo"
+    """The words are those that we had just said."""
+    BACKCHANNEL = "backchannel"
+    """A sign that somebody listens ("mm-hm"), while we narrate."""
+    COMMAND = "command"
+    """It was a spoken control."""
+    TYPED_INSTEAD = "typed_instead"
+    """A typed message was sent before the spoken one was finished."""
+    TAKEN_BACK = "taken_back"
+    """The speaker took it back before it was sent."""
+    ASLEEP = "asleep"
+    """Listening was paused, and it was not the phrase that wakes it."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +116,34 @@ class UserMessage(Event):
     heard: Span | None = None
     """Where it was spoken; None for the keyboard."""
     latency: Latency | None = None
+    confidence: float | None = None
+    """Of a spoken one: the least average log probability of its pieces; nearer to 0 is surer."""
+
+
+@dataclass(frozen=True)
+class PartialTranscript(Event):
+    """The words so far of an utterance that is not over; nothing is decided by it."""
+
+    text: str
+    at_s: float
+
+
+@dataclass(frozen=True)
+class LevelMeasured(Event):
+    """How loud the microphone is, about ten times a second: for a meter on a screen."""
+
+    level_dbfs: float
+    at_s: float
+
+
+@dataclass(frozen=True)
+class CommandHeard(Event):
+    """A spoken control was heard, and is obeyed."""
+
+    command: str
+    """The name of a `voice.commands.Command`."""
+    phrase: str
+    at_s: float
 
 
 @dataclass(frozen=True)
@@ -151,9 +191,79 @@ class ToolsChanged(Event):
     names: tuple[str, ...]
 
 
+class Status(StrEnum):
+    """What goes on, for a status line: one thing at a time."""
+
+    VOICE_OFF = "voice_off"
+    STARTING = "starting"
+    LISTENING = "listening"
+    HEARING = "hearing"
+    """Somebody is speaking."""
+    TRANSCRIBING = "transcribing"
+    WORKING = "working"
+    """The agent is at work; what is said meanwhile is heard all the same."""
+    NARRATING = "narrating"
+    HELD = "held"
+    """Something is being typed, so the microphone is held."""
+    ASLEEP = "asleep"
+    """Listening is paused until the phrase that wakes it."""
+    QUIET = "quiet"
+    """Nobody has answered for long: the session waits without asking again."""
+    MICROPHONE_LOST = "microphone_lost"
+
+
+@dataclass(frozen=True)
+class StatusChanged(Event):
+    """What goes on is now this."""
+
+    status: Status
+
+
+@dataclass(frozen=True)
+class DevicesInUse(Event):
+    """Which microphone and which speaker Voice uses; both empty when it is off."""
+
+    microphone: str
+    speaker: str
+
+
+@dataclass(frozen=True)
+class MessageQueued(Event):
+    """A message waits until the agent has finished."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class AgentStarted(Event):
+    """The agent began to work on a turn."""
+
+
+@dataclass(frozen=True)
+class AgentEnded(Event):
+    """The agent has finished a turn: it is the user's."""
+
+    error: str = ""
+    """A sentence, where the turn ended by an error."""
+
+
+@dataclass(frozen=True)
+class HostLost(Event):
+    """The agent's program has ended, hangs or broke its protocol."""
+
+    sentence: str
+
+
+@dataclass(frozen=True)
+class AssistantDelta(Event):
+    """A further part of what the agent is writing; an `AssistantText` with the whole follows."""
+
+    text: str
+
+
 @dataclass(frozen=True)
 class AssistantText(Event):
-    """The agent wrote something for the screen."""
+    """The agent wrote this for the user, whole."""
 
     text: str
 

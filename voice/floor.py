@@ -8,8 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 
 from voice.audio import FRAME_S
+
+
+class Duplex(StrEnum):
+    """What may become a message while we speak."""
+
+    HALF = "half"
+    """Nothing: loudspeaker and microphone stand in one room. A spoken stop is obeyed all the same."""
+    HEADPHONES = "headphones"
+    """Everything: our voice does not reach the microphone."""
+    CANCELLED = "cancelled"
+    """What is left when an echo canceller has taken our own voice out."""
+
 
 ECHO_TAIL_S = 0.06
 """So much of the sound that comes after a narration was still heard during it: it waited in the microphone's

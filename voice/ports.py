@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 from voice.audio import Frame, Samples, Sound
@@ -134,9 +135,62 @@ class Speaker(Protocol):
         ...
 
 
-class Host(Protocol):
-    """An agent's program, as the session sees it."""
+class EchoCanceller(Protocol):
+    """Takes our own voice out of what the microphone hears."""
 
-    async def send(self, text: str) -> None:
-        """Hand over one ordinary user message; returns when the host has accepted it."""
+    def cancel(self, near: Frame, far: Frame) -> Frame:
+        """The microphone's frame without the speaker's.
+
+        ``far`` is what the speaker played at that time, silence where it played nothing; every frame of the
+        stream must be given, in order. The delay between the two is the canceller's to find.
+        """
+        ...
+
+
+class Delivery(StrEnum):
+    """What a message that comes while the agent works does to that work."""
+
+    FOLLOW_UP = "follow_up"
+    """It waits until the agent has finished."""
+    STEER = "steer"
+    """The agent reads it at its next step."""
+    INTERRUPT = "interrupt"
+    """The agent stops what it is at, and then reads it."""
+
+
+class Host(Protocol):
+    """An agent's program, as the session sees it.
+
+    What the agent does it tells as events, to the `Emit` that it was made with: `AgentStarted` and
+    `AgentEnded` around each of its turns, `AssistantDelta` and `AssistantText` for what it writes,
+    `ToolCalled`, `HostLost`.
+    """
+
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
+        ...
+
+    @property
+    def busy(self) -> bool:
+        """Whether the agent is at work on a turn."""
+        ...
+
+    def open(self) -> AbstractAsyncContextManager[None]:
+        """Start the agent's program; on leaving it is ended, with whatever it had open.
+
+        Raises `HostError` where it cannot be started. One that dies later emits `HostLost`.
+        """
+        ...
+
+    async def send(self, text: str, delivery: Delivery = Delivery.FOLLOW_UP) -> None:
+        """Hand over one ordinary user message; returns when the host has accepted it.
+
+        ``delivery`` says what it does where the agent is busy; an idle agent begins a turn with it. A text
+        that begins with ``/`` runs no command. Raises `HostError` where it was not accepted.
+        """
+        ...
+
+    async def interrupt(self) -> None:
+        """Have the agent stop what it is at; nothing where it is idle. Raises `HostError`."""
         ...

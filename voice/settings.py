@@ -12,11 +12,15 @@ import re
 import tomllib
 from operator import le, lt
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from voice.commands import Command
 from voice.errors import SettingsError
+from voice.floor import Duplex
+from voice.ports import Delivery
+from voice.speaking.earcons import Earcon
 
 ENVIRONMENT = "VIVA_VOICE_SETTINGS"
 """The environment variable that names the settings file."""
@@ -54,6 +58,8 @@ class HearingSettings(_Group):
 
     microphone: str | None = None
     """Part of a device's name; None is the system's default."""
+    duplex: Duplex = Duplex.HALF
+    """What is heard while we speak."""
     start_threshold: Probability = 0.5
     start_speech_s: Seconds = 0.1
     start_within_s: Seconds = 0.3
@@ -98,6 +104,37 @@ class SpeakingSettings(_Group):
     voice: str | None = None
     """The engine's name of a voice; None takes one that fits the language."""
     language: Annotated[str, _language("[a-z]{2,3}(-[A-Za-z0-9]+)*")] = "en"
+    volume: Annotated[float, Field(ge=0.0, le=1.0)] = 1.0
+    """Of narration and earcons; 1 is as loud as the engine made it."""
+    longest_sentences: Annotated[int, Field(ge=1)] = 6
+    """Of a long text so many sentences are spoken; the rest is on the screen."""
+    earcons: frozenset[Earcon] = frozenset(Earcon)
+    """The short sounds that are played."""
+
+
+class ConversationSettings(_Group):
+    """How the session takes turns."""
+
+    while_busy: Delivery = Delivery.FOLLOW_UP
+    """What a message does that comes while the agent works."""
+    narrate_text: bool = True
+    """Whether what the agent writes is spoken while Voice is on."""
+    answer_within_s: Seconds = 60.0
+    """Nobody has begun to answer for so long: the question is repeated once, shorter, then it is quiet."""
+    quiet_microphone: Literal["open", "closed"] = "open"
+    """Whether the microphone stays open when nobody has answered the repeated question either."""
+    resume_after_s: Seconds = 2.0
+    """Narration that a sound has interrupted goes on after so long without words."""
+
+
+class ControlSettings(_Group):
+    """Spoken controls: what is obeyed when it is all that was said."""
+
+    enabled: bool = True
+    end_word: str | None = None
+    """Without it a turn ends with silence; with it, only when this was said last, or "send it"."""
+    phrases: dict[Command, tuple[Annotated[str, Field(min_length=1)], ...]] = {}
+    """Instead of the language's own phrases for that command; none switches it off."""
 
 
 class Settings(_Group):
@@ -106,6 +143,8 @@ class Settings(_Group):
     hearing: HearingSettings = HearingSettings()
     transcription: TranscriptionSettings = TranscriptionSettings()
     speaking: SpeakingSettings = SpeakingSettings()
+    conversation: ConversationSettings = ConversationSettings()
+    controls: ControlSettings = ControlSettings()
 
     def changed(self, group: str, **values: object) -> Settings:
         """These settings with some values of one group changed; a value of None changes nothing.

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
 
 from questionnaire import ToolResult, Toolset
 from voice.events import AssistantText, Emit, ToolCalled
+from voice.ports import Delivery
 
 ASK = "ask_user_question"
 
@@ -76,7 +78,25 @@ class DemoAgent:
         self._came = anyio.Event()
         self._plan: dict[str, str] = {}
 
-    async def send(self, text: str) -> None:
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
+        return "the demo agent"
+
+    @property
+    def busy(self) -> bool:
+        """Never: it waits for each reply."""
+        return False
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[None]:
+        """Nothing has to be started."""
+        yield
+
+    async def interrupt(self) -> None:
+        """Nothing has to be stopped."""
+
+    async def send(self, text: str, delivery: Delivery = Delivery.FOLLOW_UP) -> None:  # noqa: ARG002
         """Take a user message; it is read when the agent's turn to read comes."""
         self._messages.append(text)
         self._came.set()
