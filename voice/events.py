@@ -57,6 +57,9 @@ class DiscardReason(StrEnum):
     """A typed message was sent before the spoken one was finished."""
     TAKEN_BACK = "taken_back"
     """The speaker took it back before it was sent."""
+    CUT_OFF = "cut_off"
+    """The microphone was lost, or Voice switched off, before the speaker had finished. The text is what was
+    said so far: half a reply may say the contrary of the whole, so it is shown and not sent."""
     ASLEEP = "asleep"
     """Listening was paused, and it was not the phrase that wakes it."""
 
@@ -205,6 +208,9 @@ class Status(StrEnum):
     NARRATING = "narrating"
     HELD = "held"
     """Something is being typed, so the microphone is held."""
+    CUT_OFF = "cut_off"
+    """The microphone was lost, or Voice switched off, before the speaker had finished. The text is what was
+    said so far: half a reply may say the contrary of the whole, so it is shown and not sent."""
     ASLEEP = "asleep"
     """Listening is paused until the phrase that wakes it."""
     QUIET = "quiet"
@@ -230,6 +236,13 @@ class DevicesInUse(Event):
 @dataclass(frozen=True)
 class MessageQueued(Event):
     """A message waits until the agent has finished."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class MessageSent(Event):
+    """The agent has accepted a message."""
 
     text: str
 
