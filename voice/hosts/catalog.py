@@ -1,0 +1,67 @@
+"""The agents that `voice chat --agent` knows, each in a module that is loaded when it is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Protocol, cast
+
+from questionnaire import AdjustableToolset, Outcome, Questionnaire
+from voice.errors import HostMissing, SettingsError
+from voice.events import Emit
+from voice.ports import Host
+
+Ask = Callable[[Questionnaire], Awaitable[Outcome]]
+"""Puts questions to the user that must be answered in their structure; cancelling it takes them back."""
+
+MakeHost = Callable[[AdjustableToolset, Ask, Emit], Host]
+"""Makes a host, not yet opened, of the tools that its agent may use, of what asks for it, and of what hears
+its events."""
+
+
+class HostFactory(Protocol):
+    """What each module of an agent offers as ``make_host``."""
+
+    def __call__(self, arguments: Sequence[str], *, tools: AdjustableToolset, ask: Ask, emit: Emit) -> Host:
+        """The host, with what the command line says after ``--``.
+
+        Raises `SettingsError` for arguments that cannot be used, `HostMissing` for a missing program.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Agent:
+    """One kind of agent."""
+
+    module: str
+    """Where its ``make_host`` is, a `HostFactory`."""
+    about: str
+    """A few words for ``--help``, what follows ``--`` among them."""
+    extra: str = ""
+    """Of the distribution, where the agent needs a library that it brings."""
+
+
+AGENTS: Mapping[str, Agent] = {
+    "demo": Agent("voice.hosts.demo", "a scripted one, to try it with"),
+}
+
+
+def host_maker(name: str, arguments: Sequence[str]) -> MakeHost:
+    """What makes the host of the agent of this name; its libraries are loaded now.
+
+    Raises `SettingsError` where there is no such agent, `HostMissing` where its library is not installed.
+    """
+    if (agent := AGENTS.get(name)) is None:
+        raise SettingsError(f"There is no agent {name}.", mend=f"--agent with one of {', '.join(AGENTS)}")
+    try:
+        make = cast("HostFactory", import_module(agent.module).make_host)
+    except ModuleNotFoundError as error:
+        if not agent.extra or (error.name or "").partition(".")[0] == "voice":
+            raise
+        raise HostMissing(
+            f"The agent {name} needs the library {error.name}, which is not installed.",
+            mend=f"pip install 'viva-voce[{agent.extra}]'",
+        ) from error
+    return lambda tools, ask, emit: make(arguments, tools=tools, ask=ask, emit=emit)
