@@ -19,7 +19,7 @@ VOICE = [
     {"ears"},
     {"loop"},
     {"floor", "listening", "speaking", "spoken_answers", "commands"},
-    {"events", "ports", "audio"},
+    {"events", "ports", "audio", "wording", "phrases"},
     {"errors", "tasks"},
 ]
 QUESTIONNAIRE = [
@@ -43,6 +43,7 @@ PURE = [
     "voice/ports.py",
     "voice/floor.py",
     "voice/commands.py",
+    "voice/wording.py",
     "voice/speaking/earcons.py",
     "questionnaire/model.py",
     "questionnaire/answers.py",

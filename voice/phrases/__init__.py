@@ -1,0 +1,29 @@
+"""What people say to a session, a file a language: the words are data, the rules that read them are not.
+
+A file is TOML; ``en.toml`` says what each list is for. A language without a file has no phrases, so that what
+was said in it is never taken for a command by accident; numerals and labels are understood all the same.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any
+
+
+def languages() -> tuple[str, ...]:
+    """The codes of the languages that there are phrases for."""
+    return tuple(sorted(item.name[:-5] for item in files(__name__).iterdir() if item.name.endswith(".toml")))
+
+
+@cache
+def phrases_of(language: str) -> Mapping[str, Any]:
+    """The phrases of a language, by its code (``en``, ``en-GB``); empty where there are none."""
+    code = language.partition("-")[0].lower()
+    if code not in languages():
+        return MappingProxyType({})
+    text = files(__name__).joinpath(f"{code}.toml").read_text(encoding="utf-8")
+    return MappingProxyType(tomllib.loads(text))
