@@ -1,4 +1,4 @@
-"""Who has the floor: the person, or our own voice. Half duplex: while we speak nothing is heard.
+"""Who has the floor: the person, or our own voice; and what our own voice said lately, and when.
 
 What the microphone picks up of our own narration must never become a message, since spoken messages count as
 consent.
@@ -6,8 +6,10 @@ consent.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from voice.audio import FRAME_S
@@ -28,16 +30,60 @@ ECHO_TAIL_S = 0.06
 """So much of the sound that comes after a narration was still heard during it: it waited in the microphone's
 buffers. On a virtual device the last frame with our voice came 0.04 s after its end."""
 
+REMEMBERED_S = 60.0
+"""For so long a sentence is remembered after it was said: longer than any turn but the longest stays open."""
+
+JUST_ENDED_S = 1.0
+"""For so long after its end a sentence still counts as being said: it echoes, and waits in buffers."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """A sentence that we said aloud, and when, in the microphone's audio time."""
+
+    text: str
+    start_s: float
+    end_s: float | None = None
+    """None while it is being said."""
+
 
 class Floor:
-    """One microphone and one speaker, and who may use them now."""
+    """One microphone and one speaker, who may use them now, and what was said lately."""
 
     def __init__(self) -> None:
         self._narrations = 0
         self._tail_frames = 0
+        self._frames = 0
+        self._said: deque[Said] = deque()
+
+    @property
+    def now_s(self) -> float:
+        """Audio time: how many frames have been asked about."""
+        return self._frames * FRAME_S
+
+    @property
+    def narrating(self) -> bool:
+        """Whether we speak, or what we said may still wait in the microphone's buffers."""
+        return bool(self._narrations or self._tail_frames)
+
+    @property
+    def said(self) -> tuple[Said, ...]:
+        """What was said lately, oldest first."""
+        return tuple(self._said)
+
+    @property
+    def spoken_now(self) -> str:
+        """The sentence that is being said, after the ones that have only just ended; "" while we are silent."""
+        since_s = self.now_s - JUST_ENDED_S
+        return " ".join(said.text for said in self._said if said.end_s is None or said.end_s >= since_s)
 
     def hears_next_frame(self) -> bool:
         """Whether the next frame of the microphone is the person's; to be asked once a frame."""
+        self._frames += 1
+        while self._said and (end_s := self._said[0].end_s) is not None:
+            if end_s >= self.now_s - REMEMBERED_S:
+                break
+            self._said.popleft()
         if self._narrations:
             return False
         tail, self._tail_frames = self._tail_frames, max(0, self._tail_frames - 1)
@@ -52,3 +98,12 @@ class Floor:
         finally:
             self._narrations -= 1
             self._tail_frames = round(ECHO_TAIL_S / FRAME_S)
+            if not self._narrations:
+                self.says(None)
+
+    def says(self, sentence: str | None) -> None:
+        """Take note that a sentence begins to be heard, and with it the one before has ended; None: silence."""
+        if self._said and self._said[-1].end_s is None:
+            self._said[-1] = replace(self._said[-1], end_s=self.now_s)
+        if sentence:
+            self._said.append(Said(sentence, self.now_s))
