@@ -33,6 +33,8 @@ class EndReason(StrEnum):
     """The utterance reached its greatest length; what follows is a new utterance, nothing is lost."""
     TALKED_OVER = "talked_over"
     """A narration began while somebody was speaking."""
+    CUT_OFF = "cut_off"
+    """It was ended from outside: something was typed instead, the microphone was lost, Voice switched off."""
 
 
 class DiscardReason(StrEnum):

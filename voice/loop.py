@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 import anyio.lowlevel
 
-from voice.audio import FRAME_S, Frame, silent_frame
+from voice.audio import FRAME_S, SAMPLE_RATE, Frame, Samples, silent_frame
 from voice.errors import TranscriberError, VoiceError
 from voice.events import (
     Discarded,
@@ -21,14 +23,20 @@ from voice.events import (
     Event,
     Latency,
     Notice,
+    PartialTranscript,
     Span,
     SpeechEnded,
     SpeechStarted,
     UserMessage,
+    UtteranceNearCap,
 )
 from voice.listening.judging import judge
 from voice.listening.utterances import Ear, Heard, PieceReady
 from voice.ports import PendingTranscript, Transcriber, Transcript
+
+ASLEEP_LONGEST_S = 4.0
+"""While it is asleep, a piece longer than this is not even transcribed: a phrase of a few words, said slowly,
+takes 2 s, and the pre-roll and the tail of a piece 1.3 s more."""
 
 
 @dataclass
@@ -40,27 +48,40 @@ class _Turn:
     asked_at_s: float = 0.0
     """When the last of its pieces was given to the transcriber."""
     ended: SpeechEnded | None = None
+    fate: DiscardReason | None = None
+    """Why it will not become a message, whatever its words."""
+    told: int = 0
+    """How many of its pieces a `PartialTranscript` has told."""
 
 
 class Hearing:
     """One listener's turns, from the first frame to the message; they are delivered in their order.
 
     ``transcript_after_s`` is the audio time that a transcription takes; with None a text is taken when it is
-    there.
+    there. With ``partials`` the words of the finished pieces of an open turn are told as they come.
     """
 
     def __init__(
-        self, ear: Ear, transcriber: Transcriber, *, transcript_after_s: float | None = None
+        self,
+        ear: Ear,
+        transcriber: Transcriber,
+        *,
+        transcript_after_s: float | None = None,
+        partials: bool = False,
     ) -> None:
         self._ear = ear
         self._transcriber = transcriber
         self._transcript_after_s = transcript_after_s
+        self._partials = partials
         self._turns: deque[_Turn] = deque()
+        self._frozen_s = 0.0
+        self.asleep = False
+        """Whether only what is short enough to be a phrase is transcribed; the rest is discarded unread."""
 
     @property
     def now_s(self) -> float:
         """Audio time: how much sound there has been."""
-        return self._ear.now_s
+        return self._ear.now_s + self._frozen_s
 
     @property
     def busy(self) -> bool:
@@ -77,41 +98,84 @@ class Hearing:
         events = self._took(self._ear.push(frame))
         return events + await self._delivered()
 
-    async def skip(self) -> list[Event]:
-        """Let a frame pass unheard: time goes on, an open turn is dropped, one that has ended is not."""
+    async def skip(self, *, keep: bool = False) -> list[Event]:
+        """Let a frame pass unheard: time goes on, and what has ended is delivered all the same.
+
+        An open turn is dropped; with ``keep`` it waits, and goes on with the next frame that is heard.
+        """
         events: list[Event] = []
-        for ended in self._ear.forget():
-            for piece in self._turns.pop().pieces:
-                piece.cancel()
-            events += [ended, Discarded(DiscardReason.TALKED_OVER, "", self.now_s)]
+        if keep and self.speaking:
+            self._frozen_s += FRAME_S
+        else:
+            for ended in self._ear.forget():
+                for piece in self._turns[-1].pieces:
+                    piece.cancel()
+                events += self._took([ended])
+                self._turns.pop()
+                events.append(Discarded(DiscardReason.TALKED_OVER, "", self.now_s))
         return events + await self._delivered()
+
+    def drop(self, reason: DiscardReason) -> list[Event]:
+        """End the open turn, if there is one: it will be no message.
+
+        Its words come with later frames, as `Discarded` for this reason: they can be shown, and said again.
+        """
+        if not self.speaking:
+            return []
+        self._turns[-1].fate = self._turns[-1].fate or reason
+        return self._took(self._ear.cut())
 
     def input_ended(self) -> list[Event]:
         """End an open turn: its source gives no more sound. Its message comes with later frames."""
         return self._took(self._ear.input_ended())
 
     def _took(self, heard: list[Heard]) -> list[Event]:
+        later = self._frozen_s  # the ear does not count the frames that an open turn waited through
         events: list[Event] = []
         for what in heard:
             match what:
                 case PieceReady(samples):
-                    turn = self._turns[-1]
-                    turn.pieces.append(self._transcriber.submit(samples))
-                    turn.asked_at_s = self.now_s
-                    continue
-                case SpeechStarted():
-                    self._turns.append(_Turn(what))
-                case SpeechEnded():
-                    self._turns[-1].ended = what
-            events.append(what)
+                    self._ask_for(samples, self._turns[-1])
+                case SpeechStarted(at_s):
+                    events.append(SpeechStarted(at_s + later))
+                    self._turns.append(_Turn(SpeechStarted(at_s + later)))
+                case SpeechEnded(at_s, decided_at_s, reason):
+                    self._turns[-1].ended = SpeechEnded(at_s + later, decided_at_s + later, reason)
+                    events.append(self._turns[-1].ended)
+                case UtteranceNearCap(at_s, remaining_s):
+                    events.append(UtteranceNearCap(at_s + later, remaining_s))
         return events
+
+    def _ask_for(self, samples: Samples, turn: _Turn) -> None:
+        if self.asleep and (turn.pieces or len(samples) > ASLEEP_LONGEST_S * SAMPLE_RATE):
+            turn.fate = DiscardReason.ASLEEP
+        if turn.fate is DiscardReason.ASLEEP:
+            for piece in turn.pieces:
+                piece.cancel()
+            turn.pieces.clear()
+        else:
+            turn.pieces.append(self._transcriber.submit(samples))
+            turn.asked_at_s = self.now_s
 
     async def _delivered(self) -> list[Event]:
         """Take the texts that are due, first turn first."""
         events: list[Event] = []
         while self._turns and (ended := self._turns[0].ended) is not None and self._due(self._turns[0]):
             events += await self._made_of(self._turns.popleft(), ended)
+        if self._partials and not self.asleep and self._turns and self._turns[-1].fate is None:
+            events += await self._partial(self._turns[-1])
         return events
+
+    async def _partial(self, turn: _Turn) -> list[Event]:
+        """The words of the pieces so far, when there is one more; an error waits for the turn's end."""
+        done = len(list(takewhile(lambda piece: piece.done, turn.pieces)))
+        if done == turn.told:
+            return []
+        turn.told = done
+        with suppress(TranscriberError):
+            text = judge([await piece.result() for piece in turn.pieces[:done]]).text
+            return [PartialTranscript(text, self.now_s)] if text else []
+        return []
 
     def _due(self, turn: _Turn) -> bool:
         if self._transcript_after_s is None:
@@ -129,9 +193,11 @@ class Hearing:
             except TranscriberError as error:
                 failure = error
         judgement = judge(transcripts)
-        if failure is not None:
-            reason = DiscardReason.NOT_TRANSCRIBED
-            return [Notice(failure.sentence), Discarded(reason, judgement.text, at_s)]
+        failed: list[Event] = [Notice(failure.sentence)] if failure is not None else []
+        if turn.fate is not None:
+            return [*failed, Discarded(turn.fate, judgement.text, at_s)]
+        if failed:
+            return [*failed, Discarded(DiscardReason.NOT_TRANSCRIBED, judgement.text, at_s)]
         events: list[Event] = [Discarded(piece.reason, piece.text, at_s) for piece in judgement.rejected]
         if judgement.text:
             latency = Latency(
@@ -140,7 +206,8 @@ class Hearing:
                 total_s=at_s - ended.at_s,
             )
             heard = Span(turn.started.at_s, ended.at_s)
-            events.append(UserMessage(judgement.text, "voice", at_s, heard, latency))
+            confidence = min(transcript.average_log_probability for transcript in transcripts)
+            events.append(UserMessage(judgement.text, "voice", at_s, heard, latency, confidence))
         return events
 
 

@@ -291,6 +291,11 @@ class LevelDetector:
         """It remembers nothing."""
 
 
+def spoken_frame() -> Frame:
+    """A frame that a `LevelDetector` takes for speech: a tone at -12 dBFS."""
+    return np.tile(np.array([8_000, -8_000], np.int16), FRAME_SAMPLES // 2)
+
+
 class ScriptedMicrophone:
     """A live `Microphone` that gives the frames it is fed, in no time, and then waits for more.
 
@@ -309,9 +314,7 @@ class ScriptedMicrophone:
 
     def feed(self, seconds: float, *, spoken: bool) -> None:
         """So much speech (a tone), or silence."""
-        count = round(seconds / FRAME_S)
-        tone = np.tile(np.array([8_000, -8_000], np.int16), FRAME_SAMPLES // 2)
-        self._put(*([tone if spoken else silent_frame()] * count))
+        self._put(*([spoken_frame() if spoken else silent_frame()] * round(seconds / FRAME_S)))
 
     def end(self) -> None:
         """No frame follows those that were fed."""

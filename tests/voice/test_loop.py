@@ -2,6 +2,7 @@
 
 import pytest
 
+from voice.audio import FRAME_S, silent_frame
 from voice.errors import DeviceLost, TranscriberDied
 from voice.events import (
     Discarded,
@@ -9,14 +10,18 @@ from voice.events import (
     EndReason,
     Latency,
     Notice,
+    PartialTranscript,
     Span,
     SpeechEnded,
     SpeechStarted,
     UserMessage,
+    UtteranceNearCap,
 )
+from voice.listening.endpointing import Endpointer, EndRule
 from voice.listening.utterances import Ear
-from voice.loop import Hearing, Silence, hear
-from voice.testing import LevelDetector, ScriptedMicrophone, ScriptedTranscriber
+from voice.loop import ASLEEP_LONGEST_S, Hearing, Silence, hear
+from voice.ports import Transcript
+from voice.testing import LevelDetector, ScriptedMicrophone, ScriptedTranscriber, spoken_frame
 
 pytestmark = pytest.mark.anyio
 
@@ -165,3 +170,119 @@ async def test_a_bug_in_the_listener_is_not_taken_for_the_end_of_the_source():
         with pytest.raises(ZeroDivisionError):
             async for _ in hear(frames, hearing, afterwards=Silence(), end_turn_with_input=False):
                 pass
+
+
+async def pushed(hearing, seconds, *, spoken):
+    """The events of so much speech, or silence."""
+    events = []
+    for _ in range(round(seconds / FRAME_S)):
+        events += await hearing.push(spoken_frame() if spoken else silent_frame())
+    return events
+
+
+async def skipped(hearing, seconds, *, keep=True):
+    events = []
+    for _ in range(round(seconds / FRAME_S)):
+        events += await hearing.skip(keep=keep)
+    return events
+
+
+def only(kind, events):
+    return [event for event in events if isinstance(event, kind)]
+
+
+async def test_a_turn_that_waits_while_the_microphone_is_held_goes_on_where_it_was():
+    with ScriptedTranscriber("Take the second one.") as transcriber:
+        hearing = Hearing(Ear(LevelDetector()), transcriber, transcript_after_s=0.3)
+        events = await pushed(hearing, 0.5, spoken=True)
+        events += await skipped(hearing, 5.0)
+        assert hearing.speaking
+        events += await pushed(hearing, 0.5, spoken=True)
+        events += await pushed(hearing, 2.0, spoken=False)
+    (message,) = only(UserMessage, events)
+    assert message.text == "Take the second one."
+    assert message.heard == Span(pytest.approx(0.0), pytest.approx(6.0))
+    assert message.at_s == pytest.approx(7.6)
+    assert hearing.now_s == pytest.approx(8.0)
+
+
+async def test_what_has_ended_is_delivered_while_the_microphone_is_held():
+    with ScriptedTranscriber("Yes.") as transcriber:
+        hearing = Hearing(Ear(LevelDetector()), transcriber, transcript_after_s=3.0)
+        events = await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 1.7, spoken=False)
+        assert not only(UserMessage, events)
+        assert only(UserMessage, await skipped(hearing, 3.0))
+
+
+async def test_a_dropped_turn_is_told_with_its_words_and_becomes_no_message():
+    with ScriptedTranscriber("Delete it.") as transcriber:
+        hearing = Hearing(Ear(LevelDetector()), transcriber, transcript_after_s=0.3)
+        await pushed(hearing, 0.5, spoken=True)
+        (ended,) = hearing.drop(DiscardReason.TYPED_INSTEAD)
+        assert ended.reason is EndReason.CUT_OFF
+        assert hearing.drop(DiscardReason.CUT_OFF) == []
+        events = await pushed(hearing, 1.0, spoken=False)
+    (discarded,) = events
+    assert (discarded.reason, discarded.text) == (DiscardReason.TYPED_INSTEAD, "Delete it.")
+    assert not hearing.busy
+
+
+async def test_a_message_says_how_sure_the_transcriber_was_of_its_least_sure_piece():
+    with ScriptedTranscriber(
+        Transcript("Well", average_log_probability=-0.2), Transcript("yes.", average_log_probability=-0.9)
+    ) as transcriber:
+        (message,) = only(UserMessage, await heard(transcriber, (0.5, True), (1.0, False), (0.5, True)))
+    assert message.confidence == -0.9
+
+
+async def test_the_words_so_far_are_told_while_a_turn_goes_on():
+    with ScriptedTranscriber("Well,", "let me see,", "yes.") as transcriber:
+        hearing = Hearing(Ear(LevelDetector()), transcriber, partials=True)
+        events = []
+        for _ in range(3):
+            events += await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 1.0, spoken=False)
+        events += await pushed(hearing, 1.0, spoken=False)
+    told = [event.text for event in only(PartialTranscript, events)]
+    assert told == ["Well,", "Well, let me see,", "Well, let me see, yes."]
+    assert only(UserMessage, events)[0].text == told[-1]
+
+
+async def test_the_words_so_far_are_not_told_again_and_again_while_nothing_is_added():
+    with ScriptedTranscriber("Well,") as transcriber:
+        end = EndRule(silence_s=60.0)
+        hearing = Hearing(Ear(LevelDetector(), Endpointer(end=end)), transcriber, partials=True)
+        events = await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 30.0, spoken=False)
+    assert len(only(PartialTranscript, events)) == 1
+
+
+async def test_continuous_speech_for_a_minute_is_one_message():
+    lines = [f"part {number}" for number in range(20)]
+    transcriber = ScriptedTranscriber(*lines)
+    events = await heard(transcriber, (60.0, True), (3.0, False))
+    (message,) = only(UserMessage, events)
+    assert message.text.startswith("part 0 part 1")
+    assert message.heard == Span(pytest.approx(0.0), pytest.approx(60.0))
+
+
+async def test_asleep_only_what_may_be_a_phrase_is_transcribed():
+    with ScriptedTranscriber("Wake up.") as transcriber:
+        hearing = Hearing(Ear(LevelDetector()), transcriber, transcript_after_s=0.3, partials=True)
+        hearing.asleep = True
+        private = await pushed(hearing, ASLEEP_LONGEST_S + 1, spoken=True)
+        private += await pushed(hearing, 2.5, spoken=False)
+        assert [(event.reason, event.text) for event in only(Discarded, private)] == [("asleep", "")]
+        assert transcriber.asked == []
+        phrase = await pushed(hearing, 0.8, spoken=True) + await pushed(hearing, 2.5, spoken=False)
+    assert [event.text for event in only(UserMessage, phrase)] == ["Wake up."]
+    assert not only(PartialTranscript, private + phrase)
+
+
+async def test_a_warning_comes_before_the_cap_also_after_a_hold():
+    transcriber = ScriptedTranscriber(*["words"] * 9)
+    end = EndRule(longest_s=6.0, warn_s=4.0)
+    hearing = Hearing(Ear(LevelDetector(), Endpointer(end=end)), transcriber, transcript_after_s=0.3)
+    events = await pushed(hearing, 1.0, spoken=True)
+    events += await skipped(hearing, 2.0)
+    events += await pushed(hearing, 4.0, spoken=True)
+    (warning,) = only(UtteranceNearCap, events)
+    assert (warning.at_s, warning.remaining_s) == (pytest.approx(6.0), pytest.approx(2.0))

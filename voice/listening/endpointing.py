@@ -98,9 +98,9 @@ class Endpointer:
             return self._wait_for_speech(verdict)
         return self._wait_for_end(verdict, self.onset)
 
-    def input_ended(self) -> list[Decision]:
-        """No frame will follow: end what is open."""
-        return [] if self.onset is None else [self._finish(self.onset, EndReason.INPUT_ENDED)]
+    def input_ended(self, reason: EndReason = EndReason.INPUT_ENDED) -> list[Decision]:
+        """End what is open, whatever follows: mostly because no frame will."""
+        return [] if self.onset is None else [self._finish(self.onset, reason)]
 
     def forget(self, frames: int = 1) -> None:
         """Let frames pass unheard: an open utterance is dropped, and nothing of before counts."""

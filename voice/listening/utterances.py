@@ -82,6 +82,10 @@ class Ear:
         """No frame will follow: end what is open."""
         return self._heard(self.endpointer.input_ended())
 
+    def cut(self) -> list[Heard]:
+        """End what is open from outside; the next frame follows the last one."""
+        return self._heard(self.endpointer.input_ended(EndReason.CUT_OFF))
+
     def forget(self) -> list[SpeechEnded]:
         """Let the next frame pass unheard: what is open is dropped, and so is the pre-roll."""
         heard: list[SpeechEnded] = []
