@@ -45,10 +45,13 @@ from questionnaire.model import (
 from questionnaire.pending import FolderStore, Pending, Store
 from questionnaire.presenters.base import Presenter
 from questionnaire.presenters.dialogs import DialogClient, DialogsPresenter
+from questionnaire.presenters.elicitation import ElicitationPresenter, FormClient
+from questionnaire.presenters.flat_forms import Form, FormAction, FormDialect, FormReply, form_of
 from questionnaire.presenters.linear import LinearPresenter
 from questionnaire.presenters.lines import FileLines, LineTerminal, controlling_terminal
+from questionnaire.presenters.requested_forms import RequestedForm, answer_form, read_form
 from questionnaire.presenters.rpc import RpcDialogs
-from questionnaire.presenters.terminal import TerminalPresenter
+from questionnaire.presenters.terminal import Surroundings, TerminalPresenter, columns
 from questionnaire.progress import (
     Act,
     Back,
@@ -92,10 +95,16 @@ __all__ = [
     "DialogsPresenter",
     "Draft",
     "DuplicateTool",
+    "ElicitationPresenter",
     "Escape",
     "Event",
     "FileLines",
     "FolderStore",
+    "Form",
+    "FormAction",
+    "FormClient",
+    "FormDialect",
+    "FormReply",
     "FunctionToolset",
     "Give",
     "GoTo",
@@ -122,6 +131,7 @@ __all__ = [
     "Question",
     "Questionnaire",
     "QuestionnaireError",
+    "RequestedForm",
     "Response",
     "RestrictedToolset",
     "Restriction",
@@ -137,6 +147,7 @@ __all__ = [
     "Stop",
     "Store",
     "Submit",
+    "Surroundings",
     "TerminalLost",
     "TerminalPresenter",
     "TimeOut",
@@ -146,11 +157,15 @@ __all__ = [
     "Touch",
     "Unclear",
     "Withhold",
+    "answer_form",
+    "columns",
     "controlling_terminal",
+    "form_of",
     "offer_again",
     "packages_for",
     "printable",
     "questionnaire_toolset",
+    "read_form",
     "read_picks",
     "read_questionnaire",
     "read_reply",

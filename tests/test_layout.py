@@ -28,7 +28,7 @@ QUESTIONNAIRE = [
     {"restrictions", "toolset", "asking"},
     {"coordinator"},
     {"attention", "limits", "mirrors", "pending", "sockets", "answering"},
-    {"presenters", "progress", "remote"},
+    {"presenters", "progress", "remote", "inline"},
     {"contracts", "answers", "composition", "settings"},
     {"model", "display", "tool"},
     {"errors"},
@@ -51,6 +51,8 @@ PURE = [
     "questionnaire/progress.py",
     "questionnaire/remote.py",
     "questionnaire/presenters/pages.py",
+    "questionnaire/presenters/flat_forms.py",
+    "questionnaire/presenters/requested_forms.py",
     "questionnaire/presenters/terminal/state.py",
     "questionnaire/presenters/terminal/editing.py",
     "questionnaire/presenters/terminal/keys.py",
@@ -67,10 +69,11 @@ PURE = [
 ]
 OUTSIDE = {
     "av": {"recording", "pyttsx3_worker"},  # the second reads what macOS writes
-    "faster_whisper": {"whisper"},
+    "ctranslate2": {"whisper_engine"},
+    "faster_whisper": {"whisper_engine"},
     "huggingface_hub": {"whisper_models"},
     "onnxruntime": {"silero"},
-    "prompt_toolkit": {"keyboard", "screen"},
+    "prompt_toolkit": {"inline", "keyboard", "screen"},
     "pyttsx3": {"pyttsx3_worker"},
     "espeakng_loader": {"pyttsx3_worker"},
     "sounddevice": {"portaudio"},
