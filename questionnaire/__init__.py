@@ -72,6 +72,7 @@ from questionnaire.progress import (
 )
 from questionnaire.restrictions import AdjustableToolset, Lift, RestrictedToolset, Restriction, Withhold
 from questionnaire.sockets import serve_mirrors
+from questionnaire.surface import ToolSurface
 from questionnaire.toolset import CombinedToolset, FunctionToolset, Tool, ToolResult, Toolset
 
 __all__ = [
@@ -153,6 +154,7 @@ __all__ = [
     "TimeOut",
     "Tool",
     "ToolResult",
+    "ToolSurface",
     "Toolset",
     "Touch",
     "Unclear",

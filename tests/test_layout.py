@@ -25,7 +25,7 @@ VOICE = [
 QUESTIONNAIRE = [
     {"cli", "testing"},
     {"checks"},
-    {"restrictions", "toolset", "asking"},
+    {"restrictions", "toolset", "asking", "surface"},
     {"coordinator"},
     {"attention", "limits", "mirrors", "pending", "sockets", "answering"},
     {"presenters", "progress", "remote", "inline"},
@@ -50,6 +50,7 @@ PURE = [
     "questionnaire/display.py",
     "questionnaire/progress.py",
     "questionnaire/remote.py",
+    "questionnaire/surface.py",
     "questionnaire/presenters/pages.py",
     "questionnaire/presenters/flat_forms.py",
     "questionnaire/presenters/requested_forms.py",
