@@ -31,6 +31,7 @@ class ToolSurface:
         self._hidden: dict[str, None] = {}
         self._told: tuple[str, ...] | None = None
         self._in_vain = 0
+        self._closed = False
         self._unsubscribe = tools.on_change(lambda _: self._carry())
 
     @property
@@ -45,10 +46,12 @@ class ToolSurface:
         return tuple(tool.name for tool in self._tools.inner.tools() if tool.name not in listed)
 
     def seen(self, active: Iterable[str], hidden: Iterable[str] = ()) -> None:
-        """Take note of the set that the host has now, whoever made it, and repair it where it must be another.
+        """Take note of the set that the host has now, whoever made it, and repair it if need be.
 
         `hidden` is what an earlier surface took out and never brought back, since its process died.
         """
+        if self._closed:
+            return
         self._active = tuple(active)
         if self._active == self._told:
             self._in_vain = 0
@@ -62,6 +65,7 @@ class ToolSurface:
     def close(self) -> None:
         """Bring back what was hidden, and carry no more."""
         self._unsubscribe()
+        self._closed = True
         self._bring(())
 
     def __enter__(self) -> Self:
