@@ -93,7 +93,7 @@ def test_the_schema_is_the_documented_one(replayed):
     fields = {
         "speech_started": ["event", "file", "at_s"],
         "speech_ended": ["event", "file", "at_s", "decided_at_s", "reason"],
-        "user_message": ["event", "file", "text", "source", "at_s", "heard", "latency"],
+        "user_message": ["event", "file", "text", "source", "at_s", "heard", "latency", "confidence"],
         "no_speech": ["event", "file", "at_s"],
     }
     for events in replayed.values():
