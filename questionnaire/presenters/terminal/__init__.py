@@ -5,6 +5,7 @@ reads with it. Nothing else knows of a terminal: `dialog` takes keys and gives s
 key does to the `state`, `layout` and `body` work out the rows, `columns` and `editing` know about text.
 """
 
+from questionnaire.presenters.terminal.around import Surroundings
 from questionnaire.presenters.terminal.presenter import INTERRUPTED, TerminalPresenter, load_libraries
 
-__all__ = ["INTERRUPTED", "TerminalPresenter", "load_libraries"]
+__all__ = ["INTERRUPTED", "Surroundings", "TerminalPresenter", "load_libraries"]

@@ -7,8 +7,6 @@ fits there; characters of which terminals disagree are drawn in a form on which 
 import unicodedata
 from functools import lru_cache
 
-from wcwidth import wcwidth
-
 from questionnaire.display import printable, printable_lines
 
 Fragment = tuple[str, str]
@@ -54,6 +52,8 @@ def _drawable(line: str) -> str:
 @lru_cache(4096)
 def width_of(char: str) -> int:
     """Return the cells of one character: 0, 1 or 2."""
+    from wcwidth import wcwidth  # loaded when there is something to draw
+
     return max(0, wcwidth(char))
 
 

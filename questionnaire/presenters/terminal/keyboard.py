@@ -51,11 +51,20 @@ _INTERRUPTS = (Keys.ControlC, Keys.SIGINT)
 
 
 class Keyboard:
-    """Hands each key to `press`, and Ctrl-C, whatever came before it, to `interrupt`."""
+    """Hands each key to `press`, and Ctrl-C, whatever came before it, to `interrupt`.
 
-    def __init__(self, press: Callable[[Key], None], interrupt: Callable[[], None]) -> None:
+    `others`, by prompt_toolkit's names, are keys of the program around the dialog.
+    """
+
+    def __init__(
+        self,
+        press: Callable[[Key], None],
+        interrupt: Callable[[], None],
+        others: Mapping[str, Callable[[], None]] | None = None,
+    ) -> None:
         self._press = press
         self._interrupt = interrupt
+        self._others = {key: act for key, act in (others or {}).items() if key not in _NAMES}
         self._in_sequence = False
         self.bindings = KeyBindings()
         self.bindings.add(Keys.Any)(self._one)
@@ -83,6 +92,8 @@ class Keyboard:
     def _take(self, key: Keys | str, data: str) -> None:
         if key in _INTERRUPTS:
             self._interrupt()
+        elif key in self._others:
+            self._others[key]()
         elif key is Keys.BracketedPaste:
             self._press(Key("paste", data))
         elif isinstance(key, Keys):

@@ -10,6 +10,7 @@ from anyio import current_time
 
 from questionnaire.errors import NoInterface, TerminalLost
 from questionnaire.model import Status
+from questionnaire.presenters.terminal.around import Surroundings
 from questionnaire.progress import Interview
 
 INTERRUPTED = "interrupted with Ctrl-C"
@@ -25,8 +26,8 @@ class TerminalPresenter:
     `open_terminal` opens the terminal for the time of one interview; without it that is the controlling
     one. It raises `NoInterface` where there is none. `clock` gives the times of showing and answering, and
     `steady`, which must never go back, counts the first moments in which keys are not taken; without them
-    both are the event loop's. Runs on asyncio only, as prompt_toolkit does: elsewhere `present` raises
-    `NoInterface`.
+    both are the event loop's. `around` gives what a program keeps on the screen beside the dialog. Runs on
+    asyncio only, as prompt_toolkit does: elsewhere `present` raises `NoInterface`.
 
     Esc declines, the second time where something was answered or drafted. Ctrl-C ends the interview as
     cancelled, with the reason `INTERRUPTED`.
@@ -37,10 +38,12 @@ class TerminalPresenter:
         open_terminal: Callable[[], AbstractContextManager[Descriptors]] | None = None,
         clock: Callable[[], float] = current_time,
         steady: Callable[[], float] = current_time,
+        around: Callable[[], Surroundings] | None = None,
     ) -> None:
         self._open_terminal = open_terminal or controlling_descriptors
         self._clock = clock
         self._steady = steady
+        self._around = around
 
     async def present(self, interview: Interview) -> None:
         """Show the dialog until there is an outcome."""
@@ -67,7 +70,8 @@ class TerminalPresenter:
             if not (os.isatty(read_fd) and os.isatty(write_fd)):
                 raise NoInterface("what was opened to ask on is no terminal")
             dialog = Dialog(interview, self._clock, self._steady)
-            screen = TerminalScreen(dialog, read_fd, write_fd, interrupted)
+            around = self._around() if self._around else None
+            screen = TerminalScreen(dialog, read_fd, write_fd, interrupted, around)
             with interview.watch(changed), _terminated(screen.close) as pass_on:
                 if interview.outcome is not None:
                     return

@@ -4,52 +4,47 @@ prompt_toolkit runs on asyncio only.
 """
 
 import os
-import termios
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import Any, TextIO
+from collections.abc import Callable
 
 import anyio
-from prompt_toolkit.application import Application
 from prompt_toolkit.data_structures import Point
 from prompt_toolkit.formatted_text import StyleAndTextTuples
-from prompt_toolkit.input.vt100 import Vt100Input
-from prompt_toolkit.key_binding import KeyBindings
-from prompt_toolkit.layout import Layout, Window
-from prompt_toolkit.layout.controls import UIContent, UIControl
-from prompt_toolkit.output.color_depth import ColorDepth
-from prompt_toolkit.output.vt100 import Vt100_Output
-from prompt_toolkit.styles import Style
+from prompt_toolkit.layout import HSplit, Layout, Window
+from prompt_toolkit.layout.controls import FormattedTextControl, UIContent, UIControl
 
+from questionnaire.inline import InlineApplication, classes, reflows, styles, terminal_of
+from questionnaire.presenters.terminal.around import Surroundings
 from questionnaire.presenters.terminal.columns import Row, cells
 from questionnaire.presenters.terminal.dialog import Dialog
 from questionnaire.presenters.terminal.editor import edit_text
 from questionnaire.presenters.terminal.keyboard import Keyboard
 from questionnaire.presenters.terminal.keys import Key
 from questionnaire.presenters.terminal.layout import Screen
-from questionnaire.presenters.terminal.reflow import reflows, rows_gained
+from questionnaire.presenters.terminal.reflow import rows_gained
 from questionnaire.presenters.terminal.style import STYLES
 
-_LONE_ESCAPE_S = 0.05
-"""So soon after Esc the rest of a key that begins with it has come, if there is a rest."""
-
 _EDITOR_S = 2.0
-
-# Bracketed paste off, attributes off, cursor shown, lines broken at the end: what drawing may have changed.
-_MODES_BACK = b"\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?7h"
 
 
 class TerminalScreen:
     """A dialog on the terminal behind two open file descriptors, which it does not close.
 
-    `interrupted` is called when Ctrl-C is pressed.
+    `interrupted` is called when Ctrl-C is pressed; `around` is what stands and works beside the dialog.
     """
 
-    def __init__(self, dialog: Dialog, read_fd: int, write_fd: int, interrupted: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        dialog: Dialog,
+        read_fd: int,
+        write_fd: int,
+        interrupted: Callable[[], None],
+        around: Surroundings | None = None,
+    ) -> None:
         self._dialog = dialog
         self._fds = (read_fd, write_fd)
         self._interrupted = interrupted
-        self._app: _App | None = None
+        self._around = around
+        self._app: InlineApplication | None = None
         self._editor_gone: anyio.Event | None = None
 
     async def run(self) -> None:
@@ -57,27 +52,22 @@ class TerminalScreen:
 
         However it ends, the dialog is off the screen then, and the terminal's modes are as before.
         """
-        read_fd, write_fd = self._fds
-        with _modes_kept(read_fd, write_fd), _text_files(read_fd, write_fd) as (source, sink):
-            output = _Output.from_pty(
-                sink, term=os.environ.get("TERM"), default_color_depth=ColorDepth.from_env()
-            )
-            output.enable_cpr = False  # an answer that never comes would be waited for, and complained of
-            keyboard = Keyboard(self._press, lambda: self._safely(self._interrupted))
-            self._app = _App(
+        with terminal_of(*self._fds) as (keys, output):
+            around = self._around or Surroundings()
+            keyboard = Keyboard(self._press, lambda: self._safely(self._interrupted), around.keys)
+            rows = Window(_Rows(self), wrap_lines=False, dont_extend_height=True)
+            footer = Window(FormattedTextControl(self._footer), dont_extend_height=True, wrap_lines=False)
+            self._app = InlineApplication(
                 gained=self._gained,
-                layout=Layout(Window(_Rows(self), wrap_lines=False, dont_extend_height=True)),
+                layout=Layout(HSplit([rows, footer] if self._around else [rows]), focused_element=rows),
                 key_bindings=keyboard.bindings,
-                style=Style.from_dict({f"ask.{name}": look for name, look in STYLES.items()}),
-                include_default_pygments_style=False,
-                erase_when_done=True,
-                input=Vt100Input(source),
+                style=styles({**STYLES, **around.styles}),
+                input=keys,
                 output=output,
                 after_render=lambda _: self._safely(self._drawn),
             )
-            self._app.ttimeoutlen = self._app.timeoutlen = _LONE_ESCAPE_S
             try:
-                await self._app.run_async(handle_sigint=False, set_exception_handler=False)
+                await self._app.show()
             finally:
                 self._app = None
                 if self._editor_gone is not None:  # which is being closed, and hands its text over
@@ -108,10 +98,25 @@ class TerminalScreen:
         """Return what is to be drawn; a failure ends the dialog, since a broken screen helps nobody."""
         height = self._app.output.get_size().rows if self._app else 1
         try:
-            return self._dialog.screen(width, height)
+            return self._dialog.screen(width, max(1, height - len(self._footer_rows(width, height))))
         except Exception as error:
             self.close(error)
             return Screen(((),), (0, 0))
+
+    def _footer(self) -> StyleAndTextTuples:
+        if self._app is None:
+            return []
+        size = self._app.output.get_size()
+        rows = self._footer_rows(size.columns, size.rows)
+        lines = [[(classes(style), text) for style, text in row] for row in rows]
+        return [
+            fragment
+            for number, line in enumerate(lines)
+            for fragment in ([("", "\n")] if number else []) + line
+        ]
+
+    def _footer_rows(self, width: int, height: int) -> tuple[Row, ...]:
+        return self._around.footer(width, height) if self._around else ()
 
     def _gained(self, width: int) -> int:
         drawn = self._dialog.last_screen
@@ -154,50 +159,6 @@ class TerminalScreen:
             self.close(error)
 
 
-class _Output(Vt100_Output):
-    """prompt_toolkit's, which erases so that no terminal takes it for clearing the whole screen.
-
-    Some move what they think is being cleared into their history, as copies of the dialog.
-    """
-
-    def erase_down(self) -> None:
-        self.write_raw("\x1b7\x1b[K\x1b[B\x1b[J\x1b8")
-
-
-class _App(Application[None]):
-    """prompt_toolkit's, which knows how far the rows on the screen have moved when its size changes.
-
-    `gained` is given the new width and says how many rows further down the cursor is.
-    """
-
-    def __init__(self, *, gained: Callable[[int], int], **options: Any) -> None:
-        super().__init__(**options)
-        self._default_bindings = KeyBindings()  # those edit a buffer, of which there is none
-        self._gained = gained
-
-    @contextmanager
-    def suspended(self) -> Iterator[None]:
-        """Leave the terminal to another program meanwhile.
-
-        prompt_toolkit's own `in_terminal` would hold up the end of the dialog until that program ends.
-        """
-        self.renderer.erase()
-        self._running_in_terminal = True
-        try:
-            with self.input.detach(), self.input.cooked_mode():
-                yield
-        finally:
-            self._running_in_terminal = False
-            if not self.is_done:
-                self.renderer.reset()
-                self._redraw()
-
-    def _on_resize(self) -> None:
-        if up := self._gained(self.output.get_size().columns):
-            self.output.cursor_up(up)
-        super()._on_resize()
-
-
 class _Rows(UIControl):
     """The rows of a screen as prompt_toolkit wants them."""
 
@@ -222,7 +183,7 @@ class _Rows(UIControl):
 
         def line(index: int) -> StyleAndTextTuples:
             end = [("", " ")] if index == row else []  # the cursor may stand behind the last letter
-            return [*((_classes(style), text) for style, text in screen.rows[index]), *end]
+            return [*((classes(style), text) for style, text in screen.rows[index]), *end]
 
         return UIContent(
             get_line=line,
@@ -230,11 +191,6 @@ class _Rows(UIControl):
             cursor_position=Point(_characters(screen.rows[row], column) if screen.rows else 0, row),
             show_cursor=screen.typing,
         )
-
-
-def _classes(style: str) -> str:
-    """Return a style in prompt_toolkit's terms, in a family of its own: it knows some of the names."""
-    return " ".join(f"class:ask.{name}" for name in style.split())
 
 
 def _characters(row: Row, column: int) -> int:
@@ -246,25 +202,3 @@ def _characters(row: Row, column: int) -> int:
             return count
         used += cells(char)
     return len(text)
-
-
-@contextmanager
-def _text_files(read_fd: int, write_fd: int) -> Iterator[tuple[TextIO, TextIO]]:
-    with (
-        open(read_fd, encoding="utf-8", errors="surrogateescape", closefd=False) as source,
-        open(write_fd, "w", encoding="utf-8", errors="replace", closefd=False) as sink,
-    ):
-        yield source, sink
-
-
-@contextmanager
-def _modes_kept(read_fd: int, write_fd: int) -> Iterator[None]:
-    """Bring the terminal's modes back at the end, whatever became of what was drawn."""
-    before = termios.tcgetattr(read_fd)
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            os.write(write_fd, _MODES_BACK)
-        with suppress(termios.error):
-            termios.tcsetattr(read_fd, termios.TCSANOW, before)

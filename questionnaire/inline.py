@@ -1,0 +1,182 @@
+"""Drawing below the cursor, with the terminal's own scrollback above: for the dialog, and programs beside it.
+
+Importing this loads prompt_toolkit, which runs on asyncio only, and rich.
+"""
+
+import os
+import termios
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.application.current import get_app_session
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.input.vt100 import Vt100Input
+from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.output.color_depth import ColorDepth
+from prompt_toolkit.output.vt100 import Vt100_Output
+from prompt_toolkit.renderer import print_formatted_text
+from prompt_toolkit.styles import Style
+
+from questionnaire.presenters.terminal.columns import Row
+from questionnaire.presenters.terminal.markdown import preview_rows as markdown_rows
+from questionnaire.presenters.terminal.reflow import reflows
+
+__all__ = [
+    "InlineApplication",
+    "classes",
+    "markdown_rows",
+    "modes_kept",
+    "reflows",
+    "running_application",
+    "styles",
+    "terminal_of",
+]
+
+_LONE_ESCAPE_S = 0.05
+"""So soon after Esc the rest of a key that begins with it has come, if there is a rest."""
+
+# Bracketed paste off, attributes off, cursor shown, lines broken at the end: what drawing may have changed.
+_MODES_BACK = b"\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?7h"
+
+
+class InlineOutput(Vt100_Output):
+    """prompt_toolkit's, which erases so that no terminal takes it for clearing the whole screen.
+
+    Some move what they think is being cleared into their history, as copies of the dialog.
+    """
+
+    def erase_down(self) -> None:
+        """Erase from the cursor to the end of the screen."""
+        self.write_raw("\x1b7\x1b[K\x1b[B\x1b[J\x1b8")
+
+
+class InlineApplication(Application[None]):
+    """prompt_toolkit's, which knows how far the rows on the screen have moved when its size changes.
+
+    `gained` is given the new width and says how many rows further down the cursor is. `edits` says whether
+    the usual keys that edit a buffer are bound.
+    """
+
+    def __init__(self, *, gained: Callable[[int], int], edits: bool = False, **options: Any) -> None:
+        super().__init__(include_default_pygments_style=False, erase_when_done=True, **options)
+        self.ttimeoutlen = self.timeoutlen = _LONE_ESCAPE_S
+        if not edits:
+            self._default_bindings = KeyBindings()
+        self._gained = gained
+        self._held_back: list[Row] = []
+
+    async def show(self) -> None:
+        """Show it until `exit`. Raises `EOFError` where the terminal hangs up."""
+        await self.run_async(handle_sigint=False, set_exception_handler=False)
+
+    def print_above(self, rows: Iterable[Row]) -> None:
+        """Print rows above what is drawn; they are the terminal's from then on. Waits for nothing.
+
+        While another program has the terminal they are kept until it gives it back.
+        """
+        self._held_back += rows
+        if not self._held_back or self._running_in_terminal:
+            return
+        shown = self._is_running and not self.is_done
+        if shown:
+            self.renderer.erase()
+        rows, self._held_back = self._held_back, []
+        fragments: StyleAndTextTuples = [
+            fragment
+            for row in rows
+            for fragment in [*((classes(style), text) for style, text in row), ("", "\r\n")]
+        ]
+        print_formatted_text(self.output, fragments, self._merged_style, color_depth=self.color_depth)
+        if shown:
+            self._redraw()
+
+    @contextmanager
+    def suspended(self) -> Iterator[None]:
+        """Leave the terminal to another program meanwhile.
+
+        prompt_toolkit's own `in_terminal` would hold up the end of the dialog until that program ends.
+        """
+        self.renderer.erase()
+        self._running_in_terminal = True
+        try:
+            with self.input.detach(), self.input.cooked_mode():
+                yield
+        finally:
+            self._running_in_terminal = False
+            if not self.is_done:
+                self.renderer.reset()
+                self.print_above(())
+                self._redraw()
+
+    def rows_gained(self, width: int) -> int:
+        """How many rows the cursor has gone down where the terminal breaks the rows drawn at a new width."""
+        screen = self.renderer.last_rendered_screen
+        if screen is None:
+            return 0
+        at = screen.get_cursor_position(self.layout.current_window)
+        gained = at.x // width
+        for number in range(at.y):
+            row = screen.data_buffer[number]
+            used = [column + cell.width for column, cell in row.items() if cell.char.strip()]
+            gained += max(0, max(used, default=0) - 1) // width
+        return gained
+
+    def _on_resize(self) -> None:
+        if up := self._gained(self.output.get_size().columns):
+            self.output.cursor_up(up)
+        super()._on_resize()
+
+
+def running_application() -> InlineApplication | None:
+    """The application that has the terminal now, the dialog's for example; None where none of ours has."""
+    app = get_app_session().app
+    return app if isinstance(app, InlineApplication) else None
+
+
+def styles(looks: dict[str, str]) -> Style:
+    """The style sheet of fragments whose styles are names of `looks`."""
+    return Style.from_dict({f"ask.{name}": look for name, look in looks.items()})
+
+
+def classes(style: str) -> str:
+    """Return a style in prompt_toolkit's terms, in a family of its own: it knows some of the names."""
+    return " ".join(f"class:ask.{name}" for name in style.split())
+
+
+@contextmanager
+def terminal_of(read_fd: int, write_fd: int) -> Iterator[tuple[Vt100Input, InlineOutput]]:
+    """The terminal behind two open file descriptors as prompt_toolkit's input and output.
+
+    They are not closed, and the terminal's modes are as before at the end.
+    """
+    with modes_kept(read_fd, write_fd), _text_files(read_fd, write_fd) as (source, sink):
+        output = InlineOutput.from_pty(
+            sink, term=os.environ.get("TERM"), default_color_depth=ColorDepth.from_env()
+        )
+        assert isinstance(output, InlineOutput)
+        output.enable_cpr = False  # an answer that never comes would be waited for, and complained of
+        yield Vt100Input(source), output
+
+
+@contextmanager
+def _text_files(read_fd: int, write_fd: int) -> Iterator[tuple[TextIO, TextIO]]:
+    with (
+        open(read_fd, encoding="utf-8", errors="surrogateescape", closefd=False) as source,
+        open(write_fd, "w", encoding="utf-8", errors="replace", closefd=False) as sink,
+    ):
+        yield source, sink
+
+
+@contextmanager
+def modes_kept(read_fd: int, write_fd: int) -> Iterator[None]:
+    """Bring the terminal's modes back at the end, whatever became of what was drawn."""
+    before = termios.tcgetattr(read_fd)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.write(write_fd, _MODES_BACK)
+        with suppress(termios.error):
+            termios.tcsetattr(read_fd, termios.TCSANOW, before)
