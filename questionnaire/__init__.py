@@ -50,7 +50,7 @@ from questionnaire.presenters.flat_forms import Form, FormAction, FormDialect, F
 from questionnaire.presenters.linear import LinearPresenter
 from questionnaire.presenters.lines import FileLines, LineTerminal, controlling_terminal
 from questionnaire.presenters.requested_forms import RequestedForm, answer_form, read_form
-from questionnaire.presenters.rpc import RpcDialogs
+from questionnaire.presenters.rpc import LineSplitter, RpcDialogs
 from questionnaire.presenters.terminal import Surroundings, TerminalPresenter, columns
 from questionnaire.progress import (
     Act,
@@ -116,6 +116,7 @@ __all__ = [
     "InvalidQuestionnaire",
     "Kind",
     "Lift",
+    "LineSplitter",
     "LineTerminal",
     "LinearPresenter",
     "MalformedAnswers",

@@ -34,6 +34,8 @@ class LineSplitter:
         self._longest = longest_bytes
         self._pieces: list[bytes] = []
         self._held = 0
+        self.skipped = 0
+        """How many lines were too long."""
 
     def feed(self, data: bytes) -> Iterator[bytes]:
         """Give the lines that `data` completes, without their ends; those that are too long are left out."""
@@ -42,6 +44,8 @@ class LineSplitter:
             self._hold(piece)
             if self._held <= self._longest:
                 yield b"".join(self._pieces)
+            else:
+                self.skipped += 1
             self._pieces, self._held = [], 0
         self._hold(rest)
 
