@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -19,6 +20,7 @@ from questionnaire.errors import (
     BadComposition,
     BadSettings,
     InvalidQuestionnaire,
+    LibraryMissing,
     NoInterface,
     QuestionnaireError,
     SocketUnusable,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from questionnaire.settings import QuestionnaireSettings
 
 EXIT_ANSWERED, EXIT_NOT_ANSWERED, EXIT_UNUSABLE, EXIT_NO_TERMINAL, EXIT_UNWRITTEN = 0, 1, 2, 3, 4
+EXIT_MISSING = 3
 EXIT_INTERRUPTED = 130
 _SIGNALLED = 128
 """What a shell adds to the number of the signal that ended a process."""
@@ -200,6 +203,67 @@ def modes(file: Path | None, as_json: bool) -> None:
         if mode.description:
             _print(f"    {printable(mode.description)}")
         _print(f"    layers: {printable(', '.join(mode.layers))}")
+
+
+@main.command("mcp")
+@click.option(
+    "--contract",
+    type=click.Choice(["choices", "form"]),
+    help="What ask_user_question means to a model. Left out, the settings say: choices, unless changed.",
+)
+@click.option(
+    "--http",
+    "port",
+    type=click.IntRange(0, 65_535),
+    metavar="PORT",
+    help="Serve over HTTP on this machine, at this port; 0 takes a free one.",
+)
+def serve_mcp(contract: str | None, port: int | None) -> None:
+    """Serve ask_user_question and user_select to an MCP client, on standard input and output.
+
+    The client shows the questions, as forms (elicitation). Where it shows none, a call is an error that says
+    that the user saw nothing.
+
+    With --http, clients need the token in VIVA_VOICE_TOKEN (16 characters or more); without that variable
+    one is made, and printed on standard error with the address.
+
+    Exit codes: 0 the client has left, 2 settings, token or port that cannot be used, 3 the extra mcp is
+    missing, 130 interrupted.
+    """
+    import time
+
+    import anyio
+
+    from questionnaire.endpoints import TOKEN, open_port
+    from questionnaire.limits import TimeOut
+    from questionnaire.restrictions import AdjustableToolset
+    from questionnaire.settings import load_settings
+
+    with _explained():
+        settings = load_settings()
+    try:
+        from questionnaire.server import ToolServer, elicited_toolset
+    except ImportError as error:
+        click.echo(printable(str(LibraryMissing("mcp", error))), err=True)
+        sys.exit(EXIT_MISSING)
+    tools = elicited_toolset(
+        contract="form" if (contract or settings.contract) == "form" else "choices",
+        time_out=TimeOut(settings.timeout_s, settings.timeout_action) if settings.timeout_s else None,
+        attention=tuple(_attention(settings)),
+        clock=time.time,
+    )
+    server = ToolServer("questionnaire", AdjustableToolset(tools), version=version("viva-voce"))
+    try:
+        if port is None:
+            anyio.run(server.serve_stdio)
+        else:
+            with _explained():
+                at = open_port(port, os.environ)
+            token = f"with the token {at.token}" if at.made else f"with the token in {TOKEN}"
+            click.echo(f"questionnaire: serving at {at.address} {token}", err=True)
+            anyio.run(server.serve_http, at)
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
 
 
 def _check_mode(mode: str | None, modes_file: Path | None) -> None:

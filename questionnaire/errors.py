@@ -9,6 +9,8 @@
     ├── NotShown               an answer came for a question that nobody saw
     ├── DuplicateTool          two tools of one tool set share a name
     ├── SocketUnusable         the mirrors cannot be served or reached at a path
+    ├── PortUnusable           a server cannot be reached at a port: it is taken, or its token is too short
+    ├── LibraryMissing         a library that an extra brings is not installed
     ├── BadSettings            the user's settings cannot be used
     └── BadComposition         modes.yaml cannot be used, or holds no such mode
 
@@ -86,6 +88,24 @@ class DuplicateTool(QuestionnaireError):
     """Two tools of one tool set share a name, so a call could not say which one it means."""
 
     code = "duplicate_tool"
+
+
+class PortUnusable(QuestionnaireError):
+    """A server cannot be offered at a port: it is taken, not allowed, or its token could be guessed."""
+
+    code = "port_unusable"
+
+
+class LibraryMissing(QuestionnaireError):
+    """A library that an extra brings, for some commands alone, is not installed or cannot be loaded."""
+
+    code = "library_missing"
+
+    def __init__(self, extra: str, error: ImportError) -> None:
+        why = " ".join(str(error).split())
+        super().__init__(
+            f"This needs the extra {extra} ({why}). To install it: pip install 'viva-voce[{extra}]'"
+        )
 
 
 class BadSettings(QuestionnaireError):
