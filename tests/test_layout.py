@@ -45,6 +45,8 @@ PURE = [
     "voice/commands.py",
     "voice/wording.py",
     "voice/speaking/earcons.py",
+    "voice/speaking/excerpt.py",
+    "voice/speaking/manner.py",
     "questionnaire/model.py",
     "questionnaire/answers.py",
     "questionnaire/display.py",

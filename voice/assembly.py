@@ -22,8 +22,9 @@ from voice.listening.endpointing import Endpointer, EndRule, StartRule
 from voice.listening.pieces import PieceRule
 from voice.listening.utterances import Ear
 from voice.loop import Hearing
-from voice.ports import Microphone, Speaker
+from voice.ports import Microphone, Speaker, SpeechEngine
 from voice.settings import HearingSettings, Settings, SpeakingSettings, TranscriptionSettings
+from voice.speaking.manner import Manner
 from voice.speaking.narrator import Narrator
 
 TakeNotice = Callable[[str], None]
@@ -69,7 +70,18 @@ def make_transcriber(settings: TranscriptionSettings, weights: Path) -> WhisperT
 
 def make_engine(settings: SpeakingSettings) -> Pyttsx3Engine:
     """The speech engine, not yet started."""
-    return Pyttsx3Engine(rate=settings.rate, voice=settings.voice, language=settings.language)
+    return Pyttsx3Engine(voice=settings.voice, language=settings.language)
+
+
+def make_narrator(settings: SpeakingSettings, engine: SpeechEngine, speaker: Speaker) -> Narrator:
+    """What speaks texts as the settings say."""
+    return Narrator(
+        engine,
+        speaker,
+        manner=Manner(settings.rate, settings.volume),
+        longest_sentences=settings.longest_sentences,
+        earcons=settings.earcons,
+    )
 
 
 def make_microphone(settings: HearingSettings, on_notice: TakeNotice) -> Microphone:
@@ -93,5 +105,5 @@ async def open_parts(
     async with transcriber, make_engine(settings.speaking) as engine, anyio.create_task_group() as tasks:
         tasks.start_soon(transcriber.ready)
         hearing = Hearing(make_ear(settings.hearing), transcriber)
-        yield Parts(microphone, hearing, Narrator(engine, speaker))
+        yield Parts(microphone, hearing, make_narrator(settings.speaking, engine, speaker))
         tasks.cancel_scope.cancel()

@@ -6,7 +6,7 @@ This is the only rate inside the house: webrtcvad, Silero and Whisper all want 1
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,11 +41,20 @@ class Sound:
     samples: Samples
     rate: int
     """Hz."""
+    words: tuple[tuple[float, int], ...] = ()
+    """Where words begin in it: the time in seconds, and the place in the text in characters, in their order.
+    Empty where an engine does not tell."""
 
     @property
     def duration_s(self) -> float:
         """Its length in seconds."""
         return len(self.samples) / self.rate
+
+    def scaled(self, factor: float) -> Sound:
+        """The same at another volume; ``factor``, 0 to 1, is that of the amplitude."""
+        if factor == 1:
+            return self
+        return replace(self, samples=to_int16(to_float(self.samples) * np.float32(factor)))
 
 
 def silent_frame() -> Frame:

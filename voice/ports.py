@@ -106,10 +106,11 @@ class Transcriber(Protocol):
 class SpeechEngine(Protocol):
     """Turns text into sound; it never plays it."""
 
-    async def render(self, sentence: str) -> Sound:
+    async def render(self, sentence: str, *, rate: float = 1.0) -> Sound:
         """The sound of one sentence, at most 2,000 characters of speakable text.
 
-        Raises `SpeechEngineError`. When cancelled it leaves the engine fit for the next call.
+        ``rate`` is a factor of the normal speed, 0.5 to 3; the pitch stays. Raises `SpeechEngineError`. When
+        cancelled it leaves the engine fit for the next call.
         """
         ...
 

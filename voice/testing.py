@@ -70,7 +70,7 @@ class ScriptedEngine:
         """How long the sound of a text is, in seconds."""
         return self._samples(text) / self._rate
 
-    async def render(self, sentence: str) -> Sound:
+    async def render(self, sentence: str, *, rate: float = 1.0) -> Sound:
         """A `Sound` of silence; complains of what a real engine should never be given."""
         if self._busy:
             raise Misuse(f"{sentence!r} was to be rendered while another sentence still was")
@@ -78,6 +78,8 @@ class ScriptedEngine:
             raise Misuse(f"a sentence of {len(sentence)} characters")
         if any(unicodedata.category(character) in ("Cc", "Cf", "Cs") for character in sentence):
             raise Misuse(f"control characters in {sentence!r}")
+        if not 0.5 <= rate <= 3:
+            raise Misuse(f"a rate of {rate}")
         self.texts.append(sentence)
         self._busy = True
         try:
@@ -89,7 +91,7 @@ class ScriptedEngine:
         if sentence in self._failures:
             raise self._failures[sentence]
         self.rendered.append(sentence)
-        return Sound(np.zeros(self._samples(sentence), np.int16), self._rate)
+        return Sound(np.zeros(round(self._samples(sentence) / rate), np.int16), self._rate)
 
     def _samples(self, text: str) -> int:
         return round(len(text) * self._seconds_per_character * self._rate)
@@ -361,3 +363,115 @@ class ScriptedMicrophone:
     def _put(self, *frames: Frame | Exception | None) -> None:
         self._frames.extend(frames)
         self._fed.set()
+
+
+# --- The agent --------------------------------------------------------------------------------------------
+
+
+class ScriptedHost:
+    """A `Host` whose agent does what the test says.
+
+    A message to an idle agent begins a turn, which `end` ends; with ``busy_after_send`` false every turn is
+    over when its message is accepted. `hold` makes sending wait until `release`, `refuse` has the next one
+    fail, and `die` loses the program until it is opened again. It complains of what a session must not do.
+    """
+
+    name = "the scripted agent"
+
+    def __init__(self, emit: Emit | None = None, *, busy_after_send: bool = True) -> None:
+        self.sent: list[tuple[str, Delivery]] = []
+        """What was accepted, in order, with what it was to do to the turn that it met."""
+        self.opened = 0
+        """How often it was opened."""
+        self.open_now = False
+        self.interrupted = 0
+        """How often a turn was interrupted."""
+        self.busy = False
+        self._emit = emit or (lambda _event: None)
+        self._busy_after_send = busy_after_send
+        self._refusal: HostError | None = None
+        self._opening_fails: HostError | None = None
+        self._gate = _Gate()
+        self._dead = False
+
+    def hold(self) -> None:
+        """From now on no message is accepted before `release`."""
+        self._gate.close()
+
+    def release(self) -> None:
+        """Let held messages be accepted."""
+        self._gate.open()
+
+    def refuse(self, error: HostError) -> None:
+        """The next message is not accepted."""
+        self._refusal = error
+
+    def fail_to_open(self, error: HostError) -> None:
+        """The next time it cannot be opened."""
+        self._opening_fails = error
+
+    def begin(self) -> None:
+        """The agent begins a turn of its own accord, or by the message that was accepted."""
+        if not self.busy:
+            self.busy = True
+            self._emit(AgentStarted())
+
+    def end(self, error: str = "") -> None:
+        """The agent's turn ends."""
+        if self.busy:
+            self.busy = False
+            self._emit(AgentEnded(error))
+
+    def write(self, text: str, *, parts: int = 1) -> None:
+        """The agent writes a text, in so many parts and then whole."""
+        size = -(-len(text) // parts)
+        for start in range(0, len(text), size):
+            self._emit(AssistantDelta(text[start : start + size]))
+        self._emit(AssistantText(text))
+
+    def die(self, sentence: str = "The agent has ended.") -> None:
+        """The program ends; what is sent to it is refused until it is opened anew."""
+        self._dead, self.busy = True, False
+        self._emit(HostLost(sentence))
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[None]:
+        """Start it; complains when it runs."""
+        if self.open_now:
+            raise Misuse("the host was opened while it was open")
+        error, self._opening_fails = self._opening_fails, None
+        if error is not None:
+            raise error
+        self.open_now, self._dead = True, False
+        self.opened += 1
+        try:
+            yield
+        finally:
+            self.open_now = self.busy = False
+
+    async def send(self, text: str, delivery: Delivery = Delivery.FOLLOW_UP) -> None:
+        """Accept a message, as the test wants; complains of a blank one and of one before it was opened."""
+        if not self.open_now:
+            raise Misuse(f"{text!r} was sent to a host that is not open")
+        if not text.strip():
+            raise Misuse("a message of white space alone was sent")
+        await anyio.lowlevel.checkpoint()
+        await self._gate.wait()
+        error, self._refusal = self._refusal, None
+        if error is not None:
+            raise error
+        if self._dead:
+            raise HostDied("The agent has ended.")
+        if delivery is Delivery.INTERRUPT:
+            self.end()
+        self.sent.append((text, delivery))
+        self.begin()
+        if not self._busy_after_send:
+            self.end()
+
+    async def interrupt(self) -> None:
+        """End the present turn."""
+        await anyio.lowlevel.checkpoint()
+        if self.busy:
+            self.interrupted += 1
+            self.end()

@@ -11,11 +11,9 @@ import numpy as np
 from voice.audio import SAMPLE_RATE, Sound
 from voice.backends.pyttsx3_worker import EngineMissing, Pyttsx3Missing, Voice
 from voice.backends.worker import Message, Worker, WorkerDied, WorkerFailed
-from voice.errors import SettingsError, SpeechEngineDied, SpeechEngineError, SpeechEngineMissing
+from voice.errors import SpeechEngineDied, SpeechEngineError, SpeechEngineMissing
+from voice.speaking.manner import FASTEST, SLOWEST
 from voice.speaking.speakable import MAX_SENTENCE
-
-SLOWEST, FASTEST = 0.5, 3.0
-"""Bounds of the rate, as factors."""
 
 _ATTEMPTS = 2
 _START_WITHIN_S = 15.0
@@ -47,15 +45,12 @@ class Pyttsx3Engine:
     The child is started by the first request, and again by the next one after it has died or was killed.
     """
 
-    def __init__(self, *, rate: float = 1.0, voice: str | None = None, language: str = "en") -> None:
-        """``rate`` is a factor, `SLOWEST` to `FASTEST`; 1 is 200 words a minute.
+    def __init__(self, *, voice: str | None = None, language: str = "en") -> None:
+        """``voice`` is an id or a name, as `describe` lists them; None takes one for ``language``.
 
-        ``voice`` is an id or a name, as `describe` lists them; None takes one for ``language``, a tag such
-        as ``en`` or ``pt-br``. Raises `SettingsError` for a rate out of bounds.
+        That is a tag such as ``en`` or ``pt-br``.
         """
-        if not SLOWEST <= rate <= FASTEST:
-            raise SettingsError(f"The rate of speech is {rate:g}; it can be {SLOWEST:g} to {FASTEST:g}.")
-        self._settings = {"rate": rate, "voice": voice, "language": language}
+        self._settings = {"voice": voice, "language": language}
         self._worker = Worker("voice.backends.pyttsx3_worker")
         self._notices: list[str] = []
         self._closed = False
@@ -83,12 +78,15 @@ class Pyttsx3Engine:
         self._closed = True
         await self._worker.kill()
 
-    async def render(self, sentence: str) -> Sound:
+    async def render(self, sentence: str, *, rate: float = 1.0) -> Sound:
         """The sound of one sentence of at most `MAX_SENTENCE` characters; empty where it has none ("?!").
 
-        Raises `SpeechEngineMissing`, or `SpeechEngineDied` after a second child has not done it either;
-        `ValueError` for a longer text.
+        ``rate`` is a factor, `SLOWEST` to `FASTEST`; 1 is 200 words a minute. Raises `SpeechEngineMissing`,
+        or `SpeechEngineDied` after a second child has not done it either; `ValueError` for a longer text or
+        a rate out of bounds.
         """
+        if not SLOWEST <= rate <= FASTEST:
+            raise ValueError(f"a rate of {rate:g}; it can be {SLOWEST:g} to {FASTEST:g}")
         if len(sentence) > MAX_SENTENCE:
             raise ValueError(f"a sentence of {len(sentence)} characters; {MAX_SENTENCE} are possible")
         # The engine takes a NUL for the end; nothing unprintable has any business there.
@@ -96,7 +94,9 @@ class Pyttsx3Engine:
         if not text:
             return Sound(np.zeros(0, np.int16), SAMPLE_RATE)
         within_s = _ANSWER_WITHIN_S + _CHARACTER_WITHIN_S * len(text)
-        reply, samples = await self._ask({"do": "render", **self._settings}, text.encode(), within_s)
+        reply, samples = await self._ask(
+            {"do": "render", "rate": rate, **self._settings}, text.encode(), within_s
+        )
         if (notice := reply["notice"]) and notice not in self._notices:
             self._notices.append(notice)
         return Sound(np.frombuffer(samples, np.dtype("<i2")).astype(np.int16), reply["rate"])

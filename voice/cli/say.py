@@ -27,10 +27,12 @@ def say(*, text: str, out: Path | None, rate: float | None, voice: str | None, l
     from voice.assembly import make_engine, make_speaker
     from voice.backends.wav import as_wav, write_wav
     from voice.settings import load_settings
+    from voice.speaking.manner import Manner
     from voice.speaking.narrator import Narrator, rendered
     from voice.speaking.speakable import speakable
 
     settings = load_settings().changed("speaking", rate=rate, voice=voice, language=language).speaking
+    manner = Manner(settings.rate, settings.volume)
     to_standard_output = out == Path("-")
     if to_standard_output and (sys.stdout is None or sys.stdout.isatty()):
         raise TextError(
@@ -44,11 +46,12 @@ def say(*, text: str, out: Path | None, rate: float | None, voice: str | None, l
     async def main() -> None:
         async with make_engine(settings) as engine:
             if out is None:
-                narrated = await Narrator(engine, make_speaker(settings, heard=True)).narrate(words)
+                narrator = Narrator(engine, make_speaker(settings, heard=True), manner=manner)
+                narrated = await narrator.narrate(words)
                 if narrated.error is not None:
                     raise narrated.error
             else:
-                sound = await rendered(words, engine)
+                sound = await rendered(words, engine, manner)
                 if not len(sound.samples):
                     raise TextError("The speech engine has no sound for that text.")
                 if to_standard_output:

@@ -31,6 +31,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
@@ -52,15 +53,50 @@ _BRACKETS = 1_000
 """In one paragraph, at most: with more of them there are no links in it."""
 
 
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence to be spoken."""
+
+    text: str
+    """1 to `MAX_SENTENCE` characters on one line."""
+    line: int
+    """The line of the text in which it begins; the first is 0."""
+
+
 def speakable(text: str) -> list[str]:
     """The sentences of a text in order, each of 1 to `MAX_SENTENCE` characters on one line.
 
     Never raises; a text without anything to say has no sentences. A sentence that is too long is split after
     a clause, else between words, else (inside a word longer than `MAX_SENTENCE`) anywhere: no word is lost.
     """
-    blocks = _blocks(_parser().parse(_clean(text)))
-    sentences = (sentence for block in blocks for sentence in _sentences(block))
-    return [part for sentence in sentences if _says_something(sentence) for part in _parts(sentence)]
+    return [sentence.text for sentence in sentences_of(text)]
+
+
+def sentences_of(text: str) -> list[Sentence]:
+    """The same sentences, each with the line of the text in which it begins."""
+    return [sentence for block in _blocks(_parser().parse(_clean(text))) for sentence in _sentences(block)]
+
+
+def lines_with_words(text: str, first: int) -> int:
+    """How many lines of a text, from the line ``first`` on, show something: fences and blank lines do not."""
+    lines = _clean(text).split("\n")[first:]
+    return sum(_says_something(line) and not _FENCE.match(line) for line in lines)
+
+
+class SpeakableStream:
+    """The sentences of a text that is still being written, each as soon as it is sure. Pure."""
+
+    def __init__(self) -> None:
+        self._text = ""
+
+    def push(self, part: str) -> list[Sentence]:
+        """Take the next part of the text; return the sentences that are sure now."""
+        self._text += part
+        return []
+
+    def end(self) -> list[Sentence]:
+        """The text is whole; return the last of its sentences."""
+        return sentences_of(self._text)
 
 
 # --- Characters -------------------------------------------------------------------------------------------
@@ -97,7 +133,7 @@ def _unspeakable(character: str) -> bool:
 
 
 _EMOJI = "[\U0001f000-\U0001faff\u2600-\u2775\u2794-\u27bf\u2b00-\u2bff\u231a\u231b\u23e9-\u23fa\u25b6\u25c0]"
-_EMOJI_RUN = re.compile(f" *{_EMOJI}(?: *{_EMOJI})* *")
+_EMOJI_RUN = re.compile(rf"[ \t]*{_EMOJI}(?:[ \t]*{_EMOJI})*[ \t]*")
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 
@@ -208,13 +244,24 @@ def _emphasis(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _blocks(tokens: Iterable[Token]) -> Iterator[str]:
-    """The text of each block; a line break in it ends a sentence."""
+@dataclass(frozen=True)
+class _Block:
+    """A block as speech: a line break in it ends a sentence, a tab stands where a line of the text ended."""
+
+    text: str
+    line: int
+    """The line of the text in which it begins."""
+
+
+def _blocks(tokens: Iterable[Token]) -> Iterator[_Block]:
+    """What is said of each block."""
     lists: list[_Numbering] = []
     number = ""
+    line = 0
     remaining = iter(tokens)
     for token in remaining:
         said: Iterable[str] = ()
+        line = token.map[0] if token.map else line
         if token.type == "inline":
             said = [_inline(token.children or [])]
         elif token.type == "fence":
@@ -232,7 +279,7 @@ def _blocks(tokens: Iterable[Token]) -> Iterator[str]:
         elif token.type == "list_item_close" and number:
             said = [""]
         for text in said:
-            yield number + text
+            yield _Block(number + text, line)
             number = ""
 
 
@@ -273,9 +320,9 @@ def _plain(tokens: Sequence[Token]) -> str:
     link_at, target = 0, ""
     for token in tokens:
         if token.type == "softbreak":
-            said.append(" ")
+            said.append("\t")
         elif token.type == "hardbreak":
-            said.append("\n")
+            said.append("\t\n")
         elif token.type == "image":
             said.append(_plain(token.children or []).strip() or "an image")
         elif token.type == "html_inline":
@@ -286,7 +333,7 @@ def _plain(tokens: Sequence[Token]) -> str:
             if not "".join(said[link_at:]).strip():
                 said.append(target)
         else:
-            said.append(token.content)
+            said.append(token.content.replace("\t", " "))
     return re.sub(r"^\[([ xX])\] ", lambda box: "to do: " if box[1] == " " else "done: ", "".join(said))
 
 
@@ -301,6 +348,7 @@ def _tag(html: str) -> str:
     return "" if name in _INLINE_HTML else " " if name in _HTML else html
 
 
+_FENCE = re.compile(r"[\s>]*(?:```|~~~)")
 _NO_LANGUAGE = frozenset({"", "text", "txt", "plain", "plaintext", "none", "output"})
 _LANGUAGES = {
     "bash": "shell", "c++": "C++", "cpp": "C++", "cs": "C#", "csharp": "C#", "css": "CSS", "html": "HTML",
@@ -318,7 +366,7 @@ def _code_block(code: str, info: str) -> str:
     word = re.match(r"[\w+#-]{0,20}(?=\s|$)", _clean(info).strip().lower())
     language = word[0] if word else ""
     of_language = "" if language in _NO_LANGUAGE else f" of {_LANGUAGES.get(language, language.capitalize())}"
-    return f"a code block of {_count(lines, 'line')}{of_language}"
+    return f"a code block of {count(lines, 'line')}{of_language}"
 
 
 def _rows(tokens: Iterable[Token]) -> Iterator[list[str]]:
@@ -327,7 +375,7 @@ def _rows(tokens: Iterable[Token]) -> Iterator[list[str]]:
         if token.type == "tr_open":
             row = []
         elif token.type == "inline":
-            row.append(_inline(token.children or []).replace("\n", " ").strip())
+            row.append(" ".join(_inline(token.children or []).split()))
         elif token.type == "tr_close":
             yield row
 
@@ -343,11 +391,12 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
             cells = zip(heading, row, strict=False)
             yield ", ".join(f"{name}: {cell}" if name else cell for name, cell in cells if cell)
     else:
-        size = f"a table of {_count(len(body), 'row')} and {_count(len(heading), 'column')}"
+        size = f"a table of {count(len(body), 'row')} and {count(len(heading), 'column')}"
         yield f"{size}: {columns}" if columns else size
 
 
-def _count(number: int, noun: str) -> str:
+def count(number: int, noun: str) -> str:
+    """``1 row``, ``2 rows``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
@@ -366,7 +415,7 @@ _SECRET = re.compile(
            | (?:sk|pk|rk|hf|npm|pypi|dop|shpat) [-_] (?= [\w-]{0,80}\d ) | AIza ) [\w-]{16,}
     | \b AKIA[0-9A-Z]{16} \b
     | \b eyJ[\w-]{8,} (?: \.[\w-]+ ){1,2}                                               # a JSON Web Token
-    | (?P<kept> \b(?i:bearer|basic)[ ] ) (?= [a-zA-Z.~+/-]{0,80}\d ) [\w.~+/-]{20,}=*
+    | (?P<kept> \b(?i:bearer|basic)[ \t] ) (?= [a-zA-Z.~+/-]{0,80}\d ) [\w.~+/-]{20,}=*
     | (?P<name> \b[\w-]{0,40} (?: (?i:password|passwd|passphrase|secret|(?:api|access|secret)_?key) \d?=["']?
                                | (?i:token) =["']? (?! [\d.,]+ (?!\w) ) ) ) (?!=)  # token=4096 is how many
       [^\s"']{6,}
@@ -457,8 +506,19 @@ _NUMERO = re.compile(r"\b[Nn]o\.$")
 _CLAUSE_END = re.compile(r"[,;:–—](?=\s)|[、，；：]")  # noqa: RUF001
 
 
-def _sentences(text: str) -> Iterator[str]:
-    """The sentences of a text; a wrong guess costs a pause, never a word."""
+def _sentences(block: _Block) -> Iterator[Sentence]:
+    """The sentences of a block that say something."""
+    text = block.text
+    for begin, end in _spans(text):
+        sentence = " ".join(text[begin:end].split())
+        if _says_something(sentence):
+            before = begin + len(text[begin:end]) - len(text[begin:end].lstrip())
+            line = block.line + text.count("\t", 0, before)
+            yield from (Sentence(part, line) for part in _parts(sentence))
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where sentences begin and end; a wrong guess costs a pause, never a word."""
     begin = 0
     for end in _END.finditer(text):
         if end[0] != "\n":
@@ -466,9 +526,9 @@ def _sentences(text: str) -> Iterator[str]:
             first = text[end.end() : end.end() + 80].lstrip()[:1]
             if first.islower() or _NO_END.search(tail) or (_NUMERO.search(tail) and first.isdigit()):
                 continue
-        yield " ".join(text[begin : end.end()].split())
+        yield begin, end.end()
         begin = end.end()
-    yield " ".join(text[begin:].split())
+    yield begin, len(text)
 
 
 def _parts(sentence: str) -> Iterator[str]:
