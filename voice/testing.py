@@ -18,8 +18,9 @@ import anyio.lowlevel
 import numpy as np
 
 from voice.audio import FRAME_S, FRAME_SAMPLES, SAMPLE_RATE, Frame, Samples, Sound, level_dbfs, silent_frame
-from voice.errors import TranscriberError
-from voice.ports import Transcript, Verdict
+from voice.errors import HostDied, HostError, TranscriberError
+from voice.events import AgentEnded, AgentStarted, AssistantDelta, AssistantText, Emit, HostLost
+from voice.ports import Delivery, Transcript, Verdict
 
 
 class Misuse(BaseException):
