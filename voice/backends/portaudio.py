@@ -30,7 +30,7 @@ import anyio
 import anyio.to_thread
 import numpy as np
 
-from voice.audio import Frame, Resampler, Sound, to_float, to_int16
+from voice.audio import SAMPLE_RATE, Frame, Resampler, Samples, Sound, to_float, to_int16
 from voice.errors import DeviceError, DeviceLost, PortAudioMissing
 
 _Kind = Literal["input", "output"]
@@ -188,6 +188,9 @@ class PortAudioSpeaker:
     """
 
     def __init__(self, device: str | None = None) -> None:
+        self.on_played: Callable[[Samples, float], None] | None = None
+        """Told, in the event loop's thread, what is about to be heard: samples at SAMPLE_RATE, in so many
+        seconds, in pieces of about 20 ms. Without samples: of what was told nothing more is heard."""
         self._device = device
         self._name = device or "the default speaker"
         self._playback: _Playback | None = None
@@ -210,7 +213,13 @@ class PortAudioSpeaker:
         """
         loop = asyncio.get_running_loop()
         ending: asyncio.Queue[float | None] = asyncio.Queue()
-        playback = self._playback = _Playback(sound, lambda in_s: _post(loop, ending, in_s))
+
+        def given(start_s: float, end_s: float, heard_at: float) -> None:
+            with contextlib.suppress(RuntimeError):  # the event loop has ended meanwhile
+                loop.call_soon_threadsafe(self._tell, playback, start_s, end_s, heard_at)
+
+        tapped = given if self.on_played is not None else None
+        playback = self._playback = _Playback(sound, lambda in_s: _post(loop, ending, in_s), tapped)
         if not len(sound.samples):
             return
 
@@ -231,15 +240,31 @@ class PortAudioSpeaker:
                 playback.stop(complete=True)
             finally:
                 playback.stop()
+                if self.on_played is not None:
+                    self.on_played(np.zeros(0, np.int16), 0.0)
+
+    def _tell(self, playback: _Playback, start_s: float, end_s: float, heard_at: float) -> None:
+        if self.on_played is not None and not playback.stopped:
+            self.on_played(playback.tapped(start_s, end_s), heard_at - time.monotonic())
 
 
 class _Playback:
     """One sound on its way through one stream."""
 
-    def __init__(self, sound: Sound, ends_in: Callable[[float], None]) -> None:
-        """``ends_in`` is called once, when all has been given: in so many seconds its end will be heard."""
+    def __init__(
+        self,
+        sound: Sound,
+        ends_in: Callable[[float], None],
+        given: Callable[[float, float, float], None] | None = None,
+    ) -> None:
+        """``ends_in`` is called once, when all has been given: in so many seconds its end will be heard.
+
+        ``given`` is called with the bounds of each piece of the sound, and with when it begins to be heard.
+        """
         self.heartbeat = _Heartbeat()
         self._ends_in: Callable[[float], None] | None = ends_in
+        self._tap = given
+        self._tapped = sound.samples[:0]
         self._sound = sound
         self._bytes = b""
         self._rate, self._latency_s = 1, 0.0
@@ -254,13 +279,15 @@ class _Playback:
             heard_s += time.monotonic() - at
         return min(max(heard_s, 0.0), self._given / self._rate, self._sound.duration_s)
 
-    def prepare(self, stream: _Stream) -> None:
-        """Bring the sound to the stream's rate and channels."""
-        samples = self._sound.samples
-        if self._sound.rate != stream.rate:
-            import soxr
+    @property
+    def stopped(self) -> bool:
+        return self._stopped
 
-            samples = to_int16(soxr.resample(to_float(samples), self._sound.rate, stream.rate))
+    def prepare(self, stream: _Stream) -> None:
+        """Bring the sound to the stream's rate and channels, and to the rate of who is told of it."""
+        samples = _at_rate(self._sound, stream.rate)
+        if self._tap is not None:
+            self._tapped = _at_rate(self._sound, SAMPLE_RATE)
         self._bytes = np.repeat(samples, stream.channels).tobytes()
         self._rate, self._latency_s = stream.rate, stream.latency_s
 
@@ -276,18 +303,34 @@ class _Playback:
         waiting_s = when.outputBufferDacTime - when.currentTime
         if not 0 <= waiting_s < _LOST_AFTER_S:
             waiting_s = self._latency_s
-        heard_s = self._given / self._rate - waiting_s
-        self._heard = heard_s, time.monotonic()
+        now = time.monotonic()
+        given_s = self._given / self._rate
+        heard_s = given_s - waiting_s
+        self._heard = heard_s, now
         self._given += frames
+        if self._tap is not None and given_s < self._sound.duration_s:
+            self._tap(given_s, self._given / self._rate, now + waiting_s)
         if self._ends_in is not None and self._given >= self._sound.duration_s * self._rate:
             self._ends_in(self._sound.duration_s - heard_s)
             self._ends_in = None
+
+    def tapped(self, start_s: float, end_s: float) -> Samples:
+        """A piece of the sound, at SAMPLE_RATE."""
+        return self._tapped[round(start_s * SAMPLE_RATE) : round(end_s * SAMPLE_RATE)]
 
     def stop(self, *, complete: bool = False) -> None:
         """Be silent from the next callback on; what was heard is heard."""
         heard_s = self._sound.duration_s if complete else self.heard_s
         self._stopped = True
         self._heard = heard_s, 0.0
+
+
+def _at_rate(sound: Sound, rate: int) -> Samples:
+    if sound.rate == rate:
+        return sound.samples
+    import soxr
+
+    return to_int16(soxr.resample(to_float(sound.samples), sound.rate, rate))
 
 
 class _MuteWatch:
