@@ -45,6 +45,9 @@ class Agent:
 
 AGENTS: Mapping[str, Agent] = {
     "demo": Agent("voice.hosts.demo", "a scripted one, to try it with"),
+    "pydantic-ai": Agent(
+        "voice.hosts.pydantic_ai", "one written with pydantic-ai: -- module:agent", "pydantic-ai"
+    ),
 }
 
 

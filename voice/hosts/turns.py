@@ -1,0 +1,87 @@
+"""Turns, for hosts whose agents take one message at a time: what waits, what is written, when it ends."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Awaitable, Callable
+
+import anyio
+
+from voice.events import AgentEnded, AgentStarted, AssistantDelta, AssistantText, Emit
+
+
+class Turns:
+    """The messages of one agent, and the turns that they begin, one after another.
+
+    What the agent writes in a turn goes through `write` and `written`, so that the parts always make up the
+    whole, and a blank beginning is no text.
+    """
+
+    def __init__(self, emit: Emit) -> None:
+        self._emit = emit
+        self._waiting: deque[str] = deque()
+        self._urgent = 0
+        """How many of those that wait go before all others."""
+        self._came = anyio.Event()
+        self._begun = anyio.Event()
+        self._text = ""
+        self.open = False
+        """Whether a turn goes on."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn goes on, or waits to begin."""
+        return self.open or bool(self._waiting)
+
+    def put(self, text: str) -> None:
+        """Take a message; it begins a turn when all before it have had theirs."""
+        self._waiting.append(text)
+        self._came.set()
+
+    def put_first(self, text: str) -> None:
+        """Take a message that goes before those that wait, behind others of this kind."""
+        self._waiting.insert(self._urgent, text)
+        self._urgent += 1
+        self._came.set()
+
+    async def begun(self) -> None:
+        """Wait for the turn of a message that has come, so that it can be stopped."""
+        while self._waiting and not self.open:
+            await self._begun.wait()
+
+    def write(self, text: str) -> None:
+        """The agent wrote a further part; nothing where no turn goes on."""
+        if not self._text:
+            text = text.lstrip()
+        if text and self.open:
+            self._text += text
+            self._emit(AssistantDelta(text))
+
+    def written(self) -> None:
+        """What it wrote up to here is a whole."""
+        text, self._text = self._text, ""
+        if text:
+            self._emit(AssistantText(text))
+
+    async def run(self, turn: Callable[[str], Awaitable[str]]) -> None:
+        """Take one turn after another until cancelled.
+
+        ``turn`` takes the message and returns a sentence where the turn ended by an error, else "".
+        """
+        while True:
+            while not self._waiting:
+                self._came = anyio.Event()
+                await self._came.wait()
+            text = self._waiting.popleft()
+            self._urgent = max(0, self._urgent - 1)
+            error = ""
+            self.open = True
+            self._begun.set()
+            self._begun = anyio.Event()
+            self._emit(AgentStarted())
+            try:
+                error = await turn(text)
+            finally:
+                self.written()
+                self.open = False
+                self._emit(AgentEnded(error))
