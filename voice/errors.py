@@ -51,9 +51,9 @@ class LibraryMissing(VoiceError):
 
     exit_code = 3
 
-    def __init__(self, error: ImportError) -> None:
+    def __init__(self, error: ImportError, *, mend: str = INSTALL) -> None:
         why = " ".join(str(error).split())
-        super().__init__(f"The library {_blamed(error)} cannot be loaded: {why}.", mend=INSTALL)
+        super().__init__(f"The library {_blamed(error)} cannot be loaded: {why}.", mend=mend)
 
 
 def _blamed(error: ImportError) -> str:

@@ -33,9 +33,6 @@ buffers. On a virtual device the last frame with our voice came 0.04 s after its
 REMEMBERED_S = 60.0
 """For so long a sentence is remembered after it was said: longer than any turn but the longest stays open."""
 
-JUST_ENDED_S = 1.0
-"""For so long after its end a sentence still counts as being said: it echoes, and waits in buffers."""
-
 
 @dataclass(frozen=True)
 class Said:
@@ -71,10 +68,8 @@ class Floor:
         """What was said lately, oldest first."""
         return tuple(self._said)
 
-    @property
-    def spoken_now(self) -> str:
-        """The sentence that is being said, after the ones that have only just ended; "" while we are silent."""
-        since_s = self.now_s - JUST_ENDED_S
+    def spoken_since(self, since_s: float) -> str:
+        """The sentences that were being said at that time or later; "" where we were silent."""
         return " ".join(said.text for said in self._said if said.end_s is None or said.end_s >= since_s)
 
     def hears_next_frame(self) -> bool:
@@ -102,7 +97,7 @@ class Floor:
                 self.says(None)
 
     def says(self, sentence: str | None) -> None:
-        """Take note that a sentence begins to be heard, and with it the one before has ended; None: silence."""
+        """A sentence begins to be heard, and the one before has ended; None: nothing is heard any more."""
         if self._said and self._said[-1].end_s is None:
             self._said[-1] = replace(self._said[-1], end_s=self.now_s)
         if sentence:

@@ -8,7 +8,7 @@ recording gives the same events on any machine, faster than real time.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -114,6 +114,11 @@ class Hearing:
                 self._turns.pop()
                 events.append(Discarded(DiscardReason.TALKED_OVER, "", self.now_s))
         return events + await self._delivered()
+
+    def recall(self, frames: Sequence[Frame]) -> list[Event]:
+        """Hear late, and at once, the frames that were skipped last; no turn may be open."""
+        self._ear.rewind(len(frames))
+        return [event for frame in frames for event in self._took(self._ear.push(frame))]
 
     def drop(self, reason: DiscardReason) -> list[Event]:
         """End the open turn, if there is one: it will be no message.

@@ -98,6 +98,12 @@ class Ear:
         self._first = self.endpointer.frames
         return heard
 
+    def rewind(self, frames: int) -> None:
+        """Go back before the last frames, which have passed unheard: they are heard now. Nothing is open."""
+        assert not self._frames, "only what was forgotten can be heard again"
+        self.endpointer.forget(-frames)
+        self._first = self.endpointer.frames
+
     def _heard(self, decisions: list[Decision]) -> list[Heard]:
         heard: list[Heard] = []
         for decision in decisions:
