@@ -17,6 +17,7 @@ from enum import StrEnum
 from voice.phrases import phrases_of
 from voice.wording import distance, find, located_words, words
 
+_LEADS_ON = " \t\n,;:-\N{EN DASH}\N{EM DASH}\N{HORIZONTAL ELLIPSIS}"
 LONGEST_FILLER = 4
 """So many words of filler, at most, stand around a command: with more of them somebody is talking."""
 LONGEST_REMAINDER = 2
@@ -59,7 +60,7 @@ class Spoken:
 class Controls:
     """The spoken controls of one language, as they are configured.
 
-    ``phrases`` stand instead of the language's own for their commands; an empty one switches that command off.
+    ``phrases`` stand instead of the language's own for their commands; none switches that command off.
     ``end_word`` is what ends a turn where one is configured. Immutable.
     """
 
@@ -70,7 +71,7 @@ class Controls:
         end_word: str | None = None,
     ) -> None:
         own = phrases_of(language)
-        self._phrases = _compiled({**own.get("commands", {}), **(phrases or {})})
+        self._phrases = _compiled(own.get("commands", {}), phrases or {})
         around, listening = own.get("around", {}), own.get("listening", {})
         self._filler = _by_length(around.get("filler", ()))
         self._negation = _by_length(around.get("negation", ()))
@@ -94,9 +95,9 @@ class Controls:
     def stop_phrase_in(self, text: str, spoken_now: str = "") -> Spoken | None:
         """The stop in what was heard, None where there is none.
 
-        ``spoken_now`` is what we are saying ourselves (the sentence, and the one before it where that has only
-        just ended): its words may stand around the phrase, and a phrase that is itself in them is ours. While
-        we say nothing a stop is a whole utterance, like every command.
+        ``spoken_now`` is what we are saying ourselves (the sentence, and the one before it where that has
+        only just ended): its words may stand around the phrase, and a phrase that is itself in them is ours.
+        While we say nothing a stop is a whole utterance, like every command.
         """
         ours = words(spoken_now)
         if not ours:
@@ -138,7 +139,7 @@ class Controls:
         said = tuple(word.text for word in located)
         for phrase in self._ends:
             if phrase and said[-len(phrase) :] == phrase:
-                return text[: located[-len(phrase)].start].rstrip(" \t\n,;:-–—…")
+                return text[: located[-len(phrase)].start].rstrip(_LEADS_ON)
         return None
 
     def _is(self, phrase: Sequence[str], said: Sequence[str]) -> bool:
@@ -172,9 +173,12 @@ class Controls:
         return sum(word not in filler and not any(_alike(word, own) for own in ours) for word in said)
 
 
-def _compiled(phrases: Mapping[str, Sequence[str]]) -> list[tuple[tuple[str, ...], Command]]:
+def _compiled(
+    own: Mapping[str, Sequence[str]], instead: Mapping[Command, Sequence[str]]
+) -> list[tuple[tuple[str, ...], Command]]:
     """The phrases as words, the longest first: "say that again slowly" before "say that again"."""
-    pairs = [(words(phrase), Command(name)) for name, said in phrases.items() for phrase in said]
+    said = {**{Command(name): phrases for name, phrases in own.items()}, **instead}
+    pairs = [(words(phrase), command) for command, phrases in said.items() for phrase in phrases]
     return sorted((pair for pair in pairs if pair[0]), key=lambda pair: -len(pair[0]))
 
 

@@ -59,10 +59,10 @@ def find(needle: Sequence[str], hay: Sequence[str], start: int = 0) -> int:
 
 
 def distance(one: str, other: str, limit: int) -> int:
-    """How many letters must be put in, left out, changed or swapped with their neighbour; ``limit`` + 1
-    stands for anything beyond ``limit``.
+    """How many letters must be put in, left out, changed or swapped with their neighbour.
 
-    The optimal string alignment distance, cut off where no cell of a row is within the limit.
+    ``limit`` + 1 stands for anything beyond ``limit``. The optimal string alignment distance, cut off where
+    no cell of a row is within the limit.
     """
     if abs(len(one) - len(other)) > limit:
         return limit + 1

@@ -27,3 +27,9 @@ def phrases_of(language: str) -> Mapping[str, Any]:
         return MappingProxyType({})
     text = files(__name__).joinpath(f"{code}.toml").read_text(encoding="utf-8")
     return MappingProxyType(tomllib.loads(text))
+
+
+def said(language: str, name: str, **values: object) -> str:
+    """A sentence of our own, in a language or else in English; ``values`` stand in it."""
+    sentence = phrases_of(language).get("says", {}).get(name) or phrases_of("en")["says"][name]
+    return str(sentence).format(**values)

@@ -1,0 +1,125 @@
+"""The words of one language that answers are made of, ready to be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+
+from questionnaire import Unclear
+from voice.phrases import phrases_of, said
+from voice.wording import words
+
+Words = tuple[str, ...]
+Phrases = tuple[Words, ...]
+"""The longest first."""
+
+
+class Lexicon:
+    """The words of one language; without phrases for it, digits and labels are all that is understood.
+
+    The lists are those of the group `[answers]` in the language's file, which says what each is for.
+    """
+
+    def __init__(self, language: str) -> None:
+        self.language = language
+        phrases = phrases_of(language)
+        answers = phrases.get("answers", {})
+
+        def listed(name: str) -> Phrases:
+            return longest_first(map(words, answers.get(name, ())))
+
+        self.filler = longest_first(map(words, phrases.get("around", {}).get("filler", ())))
+        self.yes, self.no = listed("yes"), listed("no")
+        self.yes_labels, self.no_labels = listed("yes_labels"), listed("no_labels")
+        self.refusals = frozenset(listed("refusals"))
+        self.article, self.because, self.noun = listed("article"), listed("because"), listed("noun")
+        self.lead = longest_first((*self.filler, *listed("lead")))
+        self.trail = longest_first((*self.filler, *listed("trail")))
+        self.numbered, self.about = listed("numbered"), listed("about")
+        self.conjunctions, self.excepted = listed("and"), listed("except")
+        self.all, self.both, self.none = listed("all"), listed("both"), listed("none")
+        self.last, self.last_but_one = listed("last"), listed("last_but_one")
+        self.former, self.latter, self.middle = listed("former"), listed("latter"), listed("middle")
+        self.doubt, self.alternatives = listed("doubt"), listed("alternatives")
+        self.negation, self.questions = listed("negation"), listed("questions")
+        self.own_words = listed("own_words")
+        self._wishes = {
+            name: frozenset(listed(name)) for name in ("skip", "back", "cancel", "repeat", "own_words")
+        }
+        self.confirmations: tuple[str, ...] = tuple(answers.get("confirm", ()))
+        self.ordinals = {
+            words(name): number
+            for number, names in enumerate(answers.get("ordinals", ()), 1)
+            for name in names
+        }
+        self.number_sounds: dict[str, int] = dict(answers.get("number_sounds", {}))
+        self.letter_sounds: dict[str, str] = dict(answers.get("letter_sounds", {}))
+        self.times: dict[str, int] = dict(answers.get("times", {}))
+        self.spelled: dict[str, str] = dict(answers.get("spelled", {}))
+        self._zero = frozenset(answers.get("zero", ()))
+        self._numbers = {words(name)[0]: number for number, name in enumerate(answers.get("numbers", ()))}
+        self.function = frozenset(word for phrase in listed("function") for word in phrase)
+        empty = (self.lead, self.trail, self.negation, self.doubt, self.alternatives, self.yes, self.no)
+        sizes = (self.all, self.both, self.none, self.last, tuple(self.ordinals))
+        self._empty = self.function | {word for group in empty + sizes for phrase in group for word in phrase}
+
+    def unclear(self, name: str, **values: object) -> Unclear:
+        """The reason of that name, as a sentence."""
+        return Unclear(said(self.language, name, **values))
+
+    def number(self, word: str) -> int | None:
+        """A cardinal, in digits or as a word."""
+        if word.isascii() and word.isdecimal() and len(word) <= 4:
+            return int(word)
+        return self._numbers.get(word)
+
+    def digits(self, word: str) -> str | None:
+        """What a word adds to a spelled number: digits, or one digit as a word."""
+        if word.isascii() and word.isdecimal():
+            return word
+        digit = 0 if word in self._zero else self._numbers.get(word)
+        return str(digit) if digit is not None and digit < 10 else None
+
+    def carries(self, word: str) -> bool:
+        """Whether a word says something of its own."""
+        return word not in self._empty and self.number(word) is None and (len(word) > 1 or not word.isascii())
+
+    def bare(self, heard: Words) -> Words:
+        """The words without filler at either end."""
+        while begun := next((filler for filler in self.filler if heard[: len(filler)] == filler), None):
+            heard = heard[len(begun) :]
+        while ended := next((filler for filler in self.filler if heard[-len(filler) :] == filler), None):
+            heard = heard[: -len(ended)]
+        return heard
+
+    def wish(self, heard: Words) -> str | None:
+        """The name of the wish that these words express, and nothing else."""
+        return next(
+            (
+                name
+                for whole in (heard, self.bare(heard))
+                for name, said in self._wishes.items()
+                if whole in said
+            ),
+            None,
+        )
+
+
+@cache
+def lexicon_of(language: str) -> Lexicon:
+    """The lexicon of a language, by its code."""
+    return Lexicon(language)
+
+
+def longest_first(phrases: Iterable[Words]) -> Phrases:
+    """Phrases without doubles and empty ones, those of most words first."""
+    return tuple(sorted(dict.fromkeys(filter(None, phrases)), key=len, reverse=True))
+
+
+def holds(heard: Words, phrases: Iterable[Words]) -> bool:
+    """Whether one of the phrases stands in the words."""
+    return any(
+        heard[at : at + len(phrase)] == phrase
+        for phrase in phrases
+        for at in range(len(heard) - len(phrase) + 1)
+    )

@@ -1,0 +1,151 @@
+"""What can name an option: its number or its label, as people say and as transcribers write them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from questionnaire import Option, Question
+from voice.spoken_answers.lexicon import Lexicon, Words, holds
+from voice.spoken_answers.reply import PAUSE, tokens_of
+from voice.wording import distance
+
+NOTHING_SURE = -1
+"""An index that stands beside those of options where none of them is sure."""
+
+_MISHEARD_PER = 5
+"""One letter in so many may differ, two at most: shorter names have too many neighbours that are words."""
+_MOST_MISHEARD = 2
+_SHORT_FORM = 4
+"""Letters at the beginning of a long word that may stand for it, if they are three fifths of it too."""
+
+
+class Label:
+    """An option, as it can be named."""
+
+    def __init__(self, option: Option, lexicon: Lexicon) -> None:
+        self.words: Words = _words(option.label, lexicon)
+        self.joined = "".join(self.words)
+        self.described = frozenset((*self.words, *_words(option.description, lexicon)))
+        """All words of its label and its description."""
+        self.negated = holds(self.words, lexicon.negation)
+        self._names = {self.joined, *(word for word in self.words if word not in lexicon.function)}
+
+    def has_part(self, joined: str) -> bool:
+        """Whether whole words in a row, spaces aside, are this, or one long word begins so."""
+        for begin in range(len(self.words)):
+            run = ""
+            for word in self.words[begin:]:
+                run += word
+                if run == joined:
+                    return True
+        return len(joined) >= _SHORT_FORM and any(
+            word.startswith(joined) and len(joined) >= 0.6 * len(word) for word in self.words
+        )
+
+    def sounds_like(self, joined: str, more: int = 0) -> bool:
+        """Whether it, or a word of it, may have been misheard as this, by so many letters ``more``."""
+        return any(_misheard(joined, name, more) for name in self._names)
+
+
+def _words(text: str, lexicon: Lexicon) -> Words:
+    return tuple(lexicon.spelled.get(token, token) for token in tokens_of(text) if token != PAUSE)
+
+
+def _misheard(heard: str, name: str, more: int) -> bool:
+    limit = min(_MOST_MISHEARD, len(name) // _MISHEARD_PER)
+    return limit > 0 and heard[0] == name[0] and distance(heard, name, limit + more) <= limit + more
+
+
+class Options:
+    """The options of a question, found by what was said."""
+
+    def __init__(self, question: Question, lexicon: Lexicon) -> None:
+        self.labels = [Label(option, lexicon) for option in question.options]
+        self._lexicon = lexicon
+
+    def called(self, heard: Words) -> list[int]:
+        """The options whose label is exactly this."""
+        return [index for index, label in enumerate(self.labels) if heard and label.words == heard]
+
+    def named(self, span: Words, *, alone: bool, pauses: bool) -> Iterator[int]:
+        """The options that these words name, by each of the ways there are.
+
+        ``alone`` says that they are all that was said: then sounds and bare letters are taken for what they
+        must be. A span with ``pauses`` in it can only be a whole label.
+        """
+        if not pauses:
+            yield from (
+                number - 1 for number in self._numbers(span, alone) if 1 <= number <= len(self.labels)
+            )
+        for noun in ((), *self._lexicon.noun):
+            if not noun or span[-len(noun) :] == noun:
+                yield from self._by_label(span[: len(span) - len(noun)], exactly=pauses)
+
+    def described(self, span: Words) -> int | None:
+        """The one option that has all these words in its label or its description."""
+        content = {word for word in span if word not in self._lexicon.function}
+        fitting = [index for index, label in enumerate(self.labels) if content and content <= label.described]
+        sure = len(fitting) == 1 and not holds(
+            tuple(self.labels[fitting[0]].described), self._lexicon.negation
+        )
+        return fitting[0] if sure else None
+
+    def _numbers(self, span: Words, alone: bool) -> Iterator[int]:
+        """The numbers from 1 that the words are, by cardinal, letter or place."""
+        for prefix in ((), *self._lexicon.numbered):
+            if len(span) == len(prefix) + 1 and span[: len(prefix)] == prefix:
+                yield from self._cardinal(span[-1], sure=alone or bool(prefix))
+        for noun in ((), *self._lexicon.noun):
+            if not noun or span[-len(noun) :] == noun:
+                yield from self._place(span[: len(span) - len(noun)])
+
+    def _cardinal(self, word: str, *, sure: bool) -> Iterator[int]:
+        lexicon = self._lexicon
+        number = lexicon.number(word)
+        if number is None and sure:
+            number = lexicon.number_sounds.get(word)
+        if number is not None:
+            yield number
+        elif sure:
+            letter = lexicon.letter_sounds.get(word, word)
+            # A label that is this letter, or holds it as a word ("C", "Plan B"), is what was meant.
+            if (
+                len(letter) == 1
+                and "a" <= letter <= "z"
+                and all(letter not in label.words for label in self.labels)
+            ):
+                yield ord(letter) - ord("a") + 1
+
+    def _place(self, span: Words) -> Iterator[int]:
+        lexicon, count = self._lexicon, len(self.labels)
+        if span in lexicon.ordinals:
+            yield lexicon.ordinals[span]
+        if span in lexicon.last or (count == 2 and span in lexicon.latter):
+            yield count
+        if span in lexicon.last_but_one:
+            yield count - 1
+        if count == 2 and span in lexicon.former:
+            yield 1
+        if count % 2 and span in lexicon.middle:
+            yield count // 2 + 1
+
+    def _by_label(self, span: Words, *, exactly: bool) -> set[int]:
+        """The options whose label this is, or is a part of, or sounds like; the nearest way only."""
+        joined = "".join(span)
+        if not joined:
+            return set()
+        if whole := {*self.called(span)} or self._those(lambda label: label.joined == joined):
+            return whole
+        if exactly or all(word in self._lexicon.function for word in span):
+            return set()
+        parts = self._those(lambda label: label.has_part(joined))
+        if not parts and (parts := self._those(lambda label: label.sounds_like(joined))):
+            parts |= self._those(lambda label: label.sounds_like(joined, more=1))
+        # Where a "not" would be left out, the part names the contrary as well.
+        left_out = any(self.labels[index].negated for index in parts) and not holds(
+            span, self._lexicon.negation
+        )
+        return parts | {NOTHING_SURE} if left_out else parts
+
+    def _those(self, fits: Callable[[Label], bool]) -> set[int]:
+        return {index for index, label in enumerate(self.labels) if fits(label)}
