@@ -177,7 +177,7 @@ class _Reading:
         return Choice(tuple(sorted(selection)))
 
     def _agreeing(self) -> Heard | None:
-        """ "Yes, allow it" and "no, deny it": the yes or no and the naming behind it have to agree."""
+        """Read "yes, allow it" or "no, deny it": the yes or no and the naming behind it have to agree."""
         said, lexicon = self._reply.bare, self._lexicon
         for answer, phrases in ((True, lexicon.yes), (False, lexicon.no)):
             row = self._row_for(yes=answer)
