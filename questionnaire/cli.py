@@ -5,9 +5,10 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -228,13 +229,13 @@ def serve_mcp(contract: str | None, port: int | None) -> None:
     one is made, and printed on standard error with the address.
 
     Exit codes: 0 the client has left, 2 settings, token or port that cannot be used, 3 the extra mcp is
-    missing, 130 interrupted.
+    missing, 130 interrupted, 143 or 129 ended by SIGTERM or SIGHUP.
     """
     import time
 
     import anyio
 
-    from questionnaire.endpoints import TOKEN, open_port
+    from questionnaire.endpoints import TOKEN, open_port, until_signalled
     from questionnaire.limits import TimeOut
     from questionnaire.restrictions import AdjustableToolset
     from questionnaire.settings import load_settings
@@ -253,17 +254,15 @@ def serve_mcp(contract: str | None, port: int | None) -> None:
         clock=time.time,
     )
     server = ToolServer("questionnaire", AdjustableToolset(tools), version=version("viva-voce"))
-    try:
-        if port is None:
-            anyio.run(server.serve_stdio)
-        else:
-            with _explained():
-                at = open_port(port, os.environ)
-            token = f"with the token {at.token}" if at.made else f"with the token in {TOKEN}"
-            click.echo(f"questionnaire: serving at {at.address} {token}", err=True)
-            anyio.run(server.serve_http, at)
-    except KeyboardInterrupt:
-        sys.exit(EXIT_INTERRUPTED)
+    serve: Callable[[], Awaitable[None]] = server.serve_stdio
+    if port is not None:
+        with _explained():
+            at = open_port(port, os.environ)
+        token = f"with the token {at.token}" if at.made else f"with the token in {TOKEN}"
+        click.echo(f"questionnaire: serving at {at.address} {token}", err=True)
+        serve = partial(server.serve_http, at)
+    came = anyio.run(until_signalled, serve)
+    sys.exit(EXIT_ANSWERED if came is None else _SIGNALLED + came)
 
 
 def _check_mode(mode: str | None, modes_file: Path | None) -> None:

@@ -1,7 +1,8 @@
-"""Where clients come in: standard input, line by line, and a port of this machine, behind a token."""
+"""Where clients come in, and how serving ends: standard input, a port behind a token, and signals."""
 
 import os
 import secrets
+import signal
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import anyio
+from anyio.abc import TaskStatus
 
 from questionnaire.errors import PortUnusable
 
@@ -119,3 +121,24 @@ def with_token(app: _App, token: str) -> _App:
         await app(scope, receive, send)
 
     return guarded
+
+
+async def until_signalled(serve: Callable[[], Awaitable[None]]) -> signal.Signals | None:
+    """Serve until that ends, or until SIGINT, SIGTERM or SIGHUP comes; returns which one came.
+
+    Only the first one is taken: a second one ends the process as if nobody had handled it.
+    """
+    came: signal.Signals | None = None
+
+    async def end_on_signal(*, task_status: TaskStatus[None]) -> None:
+        nonlocal came
+        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+            task_status.started()
+            came = await anext(aiter(signals))
+        tasks.cancel_scope.cancel()
+
+    async with anyio.create_task_group() as tasks:
+        await tasks.start(end_on_signal)
+        await serve()
+        tasks.cancel_scope.cancel()
+    return came

@@ -10,7 +10,8 @@ beginning, with the replies so far, which the client carries along, sealed.
 import json
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -175,8 +176,11 @@ class ToolServer:
 
         Meanwhile nothing else can read or write there: what is printed goes to standard error.
         """
-        async with stdio_server(stdin=StandardInput()) as (read, write):  # type: ignore[arg-type]
-            await self.serve(read, write)
+        try:
+            async with stdio_server(stdin=StandardInput()) as (read, write):  # type: ignore[arg-type]
+                await self.serve(read, write)
+        except* (anyio.BrokenResourceError, anyio.ClosedResourceError, BrokenPipeError) as gone:
+            _log.debug("it ended with messages under way: %r", gone.exceptions)
 
     async def serve(self, read: Any, write: Any) -> None:
         """Serve the one client at the other end of a transport of the library's, until it leaves."""
@@ -188,8 +192,8 @@ class ToolServer:
     async def serve_http(self, port: Port) -> None:
         """Serve all clients that come to a port of this machine with its token, until cancelled.
 
-        It ends on Ctrl-C and SIGTERM as well. Requests that a web page could have sent (another Host or
-        Origin than this machine's) are refused, with the token or without it.
+        Requests that a web page could have sent (another Host or Origin than this machine's) are refused,
+        with the token or without it.
         """
         import uvicorn
 
@@ -208,9 +212,25 @@ class ToolServer:
             ws="none",
             timeout_graceful_shutdown=1,
         )
+
+        class Http(uvicorn.Server):
+            @contextmanager
+            def capture_signals(self) -> Iterator[None]:
+                yield  # they are the command's
+
+        http = Http(config)
+
+        async def end_when_cancelled() -> None:
+            try:
+                await anyio.sleep_forever()
+            finally:
+                http.should_exit = True
+
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._tell_changes)
-            await uvicorn.Server(config).serve(sockets=[port.listening])
+            tasks.start_soon(end_when_cancelled)
+            with anyio.CancelScope(shield=True):
+                await http.serve(sockets=[port.listening])
             tasks.cancel_scope.cancel()
 
     async def _list(

@@ -27,7 +27,7 @@ CUSTOM = "_custom"
 """What is added to the name of a choice for the field beside it that takes the user's own words."""
 
 MOST_ROUNDS = 5
-"""How often one set of questions is asked before a client is taken for one that answers by itself."""
+"""How often a form comes back without any answer before its client is taken for one that fills in nothing."""
 
 
 class FormAction(StrEnum):
@@ -83,7 +83,7 @@ class FormDialogue:
         self._by = by
         self._dialect = dialect
         self._objections: dict[int, str] = {}
-        self._rounds = 0
+        self._fruitless = 0
 
     def form(self, at: float) -> Form:
         """Return the form of what is still open, which stands before a person from now (`at`) on."""
@@ -107,7 +107,8 @@ class FormDialogue:
     def _fill_in(self, content: Mapping[str, FormValue], at: float) -> None:
         interview, by = self._interview, self._by(at)
         self._objections = {}
-        for index in self._open():
+        asked = self._open()
+        for index in asked:
             verdict = read_content(interview.questionnaire, index, content)
             match verdict:
                 case Choice():
@@ -116,14 +117,12 @@ class FormDialogue:
                     self._objections[index] = reason
                 case _:
                     interview.send(Skip(by, index, Stay()))
-        self._rounds += 1
+        self._fruitless = self._fruitless + 1 if len(self._open()) == len(asked) else 0
         if not self._open():
             while interview.outcome is None:  # twice, where there is a review: the form was one
                 interview.send(Submit())
-        elif self._rounds >= MOST_ROUNDS:
-            interview.end(
-                Status.CANCELLED, f"the form came back {self._rounds} times without an answer to it"
-            )
+        elif self._fruitless == MOST_ROUNDS:
+            interview.end(Status.CANCELLED, f"the form came back {MOST_ROUNDS} times without any answer")
 
     def _open(self) -> list[int]:
         responses = self._interview.step.responses
