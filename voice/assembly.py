@@ -9,6 +9,7 @@ from pathlib import Path
 import anyio
 
 from voice.autonomous import Parts
+from voice.backends.aec3 import Aec3
 from voice.backends.null_speaker import SkippingSpeaker
 from voice.backends.portaudio import PortAudioMicrophone, PortAudioSpeaker
 from voice.backends.pyttsx3_engine import Pyttsx3Engine
@@ -16,13 +17,17 @@ from voice.backends.silero import SileroModel
 from voice.backends.webrtc_vad import WebRtcGate
 from voice.backends.whisper import THREADS, WhisperTranscriber
 from voice.backends.whisper_models import find_model, languages, named_folder
-from voice.errors import SettingsError
+from voice.commands import Controls
+from voice.ears import Ears
+from voice.errors import LibraryMissing, SettingsError
+from voice.floor import Duplex
 from voice.listening.detection import TwoStageDetector
 from voice.listening.endpointing import Endpointer, EndRule, StartRule
+from voice.listening.phrases import PhraseListener
 from voice.listening.pieces import PieceRule
 from voice.listening.utterances import Ear
 from voice.loop import Hearing
-from voice.ports import Microphone, Speaker, SpeechEngine
+from voice.ports import EchoCanceller, Microphone, Speaker, SpeechDetector, SpeechEngine, Transcriber
 from voice.settings import HearingSettings, Settings, SpeakingSettings, TranscriptionSettings
 from voice.speaking.manner import Manner
 from voice.speaking.narrator import Narrator
@@ -35,7 +40,12 @@ def make_ear(settings: HearingSettings) -> Ear:
     start = StartRule(settings.start_threshold, settings.start_speech_s, settings.start_within_s)
     end = EndRule(settings.end_threshold, settings.end_silence_s, settings.longest_s, settings.warn_s)
     rule = PieceRule(quiet_below=settings.end_threshold)
-    return Ear(TwoStageDetector(WebRtcGate(), SileroModel()), Endpointer(start, end), rule)
+    return Ear(make_detector(), Endpointer(start, end), rule)
+
+
+def make_detector() -> SpeechDetector:
+    """What tells speech from everything else in one stream of sound."""
+    return TwoStageDetector(WebRtcGate(), SileroModel())
 
 
 def find_weights(settings: TranscriptionSettings, *, download: bool = True) -> Path:
@@ -94,6 +104,42 @@ def make_speaker(settings: SpeakingSettings, *, heard: bool) -> Speaker:
     return PortAudioSpeaker(settings.speaker) if heard else SkippingSpeaker()
 
 
+def make_ears(settings: Settings, transcriber: Transcriber) -> Ears:
+    """What hears one microphone, and not our own voice in it.
+
+    Raises `LibraryMissing` where the settings ask for an echo canceller that is not installed.
+    """
+    hearing = Hearing(make_ear(settings.hearing), transcriber, partials=True)
+    controls = Controls(settings.transcription.language, settings.controls.phrases)
+    duplex = settings.hearing.duplex
+    if not settings.controls.enabled:
+        return Ears(hearing, duplex=duplex, canceller=_make_canceller(duplex))
+    rule = settings.hearing
+    phrases = PhraseListener(
+        make_detector(),
+        transcriber,
+        StartRule(rule.start_threshold, rule.start_speech_s, rule.start_within_s),
+        rule.end_threshold,
+    )
+    return Ears(
+        hearing,
+        duplex=duplex,
+        canceller=_make_canceller(duplex),
+        phrases=phrases,
+        stop_phrase_in=controls.stop_phrase_in,
+    )
+
+
+def _make_canceller(duplex: Duplex) -> EchoCanceller | None:
+    """An echo canceller where one is asked for; where one is not, one that is there makes a stop surer."""
+    try:
+        return Aec3() if duplex is not Duplex.HEADPHONES else None
+    except LibraryMissing:
+        if duplex is Duplex.CANCELLED:
+            raise
+        return None
+
+
 @asynccontextmanager
 async def open_parts(
     settings: Settings, transcriber: WhisperTranscriber, microphone: Microphone, speaker: Speaker
@@ -104,6 +150,8 @@ async def open_parts(
     """
     async with transcriber, make_engine(settings.speaking) as engine, anyio.create_task_group() as tasks:
         tasks.start_soon(transcriber.ready)
-        hearing = Hearing(make_ear(settings.hearing), transcriber)
-        yield Parts(microphone, hearing, make_narrator(settings.speaking, engine, speaker))
+        ears = make_ears(settings, transcriber)
+        if isinstance(speaker, PortAudioSpeaker):
+            speaker.on_played = ears.on_played
+        yield Parts(microphone, ears, make_narrator(settings.speaking, engine, speaker), speaker.name)
         tasks.cancel_scope.cancel()

@@ -1,48 +1,69 @@
 """Autonomous Voice: while it runs the agent asks by narrating, and the reply arrives as a user message.
 
-It withholds the tools that ask on a screen (the same thing would be asked twice), and restores them on every
-exit: stop, error, cancellation, Ctrl-C.
+It withholds the tools that ask on a screen (the same thing would be asked twice), takes over what they were
+asking when it began, and restores them on every exit: stop, error, cancellation, Ctrl-C, the agent's death.
+
+What an open utterance has got so far when the microphone is lost, or Voice switched off, is never sent: half
+a reply may say the contrary of the whole. It is told as `Discarded` (`DiscardReason.CUT_OFF`) with its words,
+to be said or sent again. What had ended before is delivered.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, ExitStack
 from dataclasses import dataclass
 from typing import Any
 
 import anyio
-from anyio.abc import TaskStatus
+from anyio.abc import TaskGroup, TaskStatus
 
 from questionnaire import (
     TOOL_NAMES,
     AdjustableToolset,
+    Coordinator,
     InvalidQuestionnaire,
+    Lift,
     ToolResult,
     Withhold,
     read_questionnaire,
 )
-from voice.audio import FRAME_S, Frame, silent_frame
+from voice.audio import FRAME_S, Frame, level_dbfs, silent_frame
+from voice.ears import Ears
 from voice.errors import DeviceError, VoiceError
 from voice.events import (
+    DevicesInUse,
+    DiscardReason,
     Emit,
     Event,
+    LevelMeasured,
     NarrationEnded,
+    NarrationEnding,
     NarrationStarted,
     Notice,
-    UserMessage,
     VoiceState,
     VoiceStateChanged,
 )
-from voice.floor import Floor
-from voice.loop import Hearing
 from voice.ports import Microphone
-from voice.session import Session
-from voice.speaking.narrator import Narrator
+from voice.speaking.earcons import Earcon
+from voice.speaking.manner import Manner
+from voice.speaking.narrator import Narrator, Position
+from voice.speaking.writing import Writing
+from voice.spoken_form import spoken_questionnaire
 from voice.tasks import lone_errors
+from voice.turn_taking import Happening, Kind, MicrophoneBack, MicrophoneLost, Passed, Silent, Speaking
 
 REOPEN_AFTER_S = 1.0
 """How long to wait before a lost microphone is looked for again."""
+
+LAST_WORDS_S = 0.5
+"""How long a cancelled Voice still takes to find out what was said last: Ctrl-C is to be prompt."""
+
+LEVEL_FRAMES = 5
+"""Of so many frames the loudest is told: ten times a second."""
+
+HANDED_OVER = "Voice was switched on and narrates the question; the answer will arrive as a user message"
+"""Why the call of a questionnaire ends that was open when Voice began."""
 
 
 @dataclass(frozen=True)
@@ -50,39 +71,97 @@ class Parts:
     """What autonomous Voice hears and speaks with."""
 
     microphone: Microphone
-    hearing: Hearing
+    ears: Ears
     narrator: Narrator
+    speaker: str = ""
+    """What a person calls the speaker."""
+
+
+class _Job:
+    """One text to be narrated, from when it was asked for until it has ended."""
+
+    def __init__(
+        self, text: str | Writing, kind: Kind, start: Position | None, announced: bool, slowly: bool
+    ) -> None:
+        self.source = text
+        self.kind = kind
+        self.position = start
+        self.announced = announced
+        self.slowly = slowly
+        self.scope = anyio.CancelScope()
+        self.ending: NarrationEnding | None = None
+        self.notice = ""
+        self.played_s = 0.0
+        self.audible = False
+        """Whether the narrator has it now."""
+        self.resumed: anyio.Event | None = None
+        """While it is paused: what lets it go on."""
+
+    @property
+    def text(self) -> str:
+        return self.source if isinstance(self.source, str) else self.source.text
 
 
 class AutonomousVoice:
     """One session's hands-free mode, switched on and off as often as one likes.
 
     ``open_parts`` opens the microphone's, the transcriber's and the engine's side of things and closes them
-    again; it must not wait for what can load while the first narration plays.
+    again; it must not wait for what can load while the first narration plays. What is heard comes to
+    ``heard``, all that came of one frame together; who has the turn, and that time passes, to ``happened``;
+    everything else to ``emit``. What to do about any of it is their business: this class decides nothing.
+    ``coordinator`` is that of the tools that are withheld; what it is asking when Voice begins is narrated.
     """
 
     def __init__(
         self,
         tools: AdjustableToolset,
-        session: Session,
         open_parts: Callable[[], AbstractAsyncContextManager[Parts]],
+        *,
         emit: Emit,
+        heard: Callable[[list[Event]], None],
+        happened: Callable[[Happening], None],
+        coordinator: Coordinator | None = None,
+        language: str = "en",
     ) -> None:
         self._tools = tools
-        self._session = session
         self._open_parts = open_parts
         self._emit = emit
-        self._floor = Floor()
+        self._heard = heard
+        self._happened = happened
+        self._coordinator = coordinator
+        self._language = language
         self._state = VoiceState.INACTIVE
         self._stop = anyio.Event()
+        self._lift: Lift | None = None
+        self._agent_lost = False
+        self._parts: Parts | None = None
+        self._tasks: TaskGroup | None = None
+        self._manner: Manner | None = None
         self._microphone_lost = False
-        self._narrator: Narrator | None = None
-        self._hearing: Hearing | None = None
+        self._wanted = anyio.Event()
+        """Set while the microphone may be open."""
+        self._listening: anyio.CancelScope | None = None
+        self._levels: list[float] = []
+        self._turn = anyio.Lock()
+        self._free = anyio.Event()
+        self._jobs: list[_Job] = []
+        self._last: _Job | None = None
+        self._unfinished: _Job | None = None
 
     @property
     def state(self) -> VoiceState:
         """Which of the five states it is in."""
         return self._state
+
+    @property
+    def now_s(self) -> float:
+        """Audio time; 0 while it is off."""
+        return self._parts.ears.now_s if self._parts else 0.0
+
+    @property
+    def narrating(self) -> bool:
+        """Whether a text is being narrated, is paused, or waits to be."""
+        return bool(self._jobs)
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Be on until `stop` is called or the caller is cancelled; started when it is active.
@@ -94,58 +173,182 @@ class AutonomousVoice:
             raise RuntimeError("autonomous Voice is on already")
         self._stop = anyio.Event()
         self._microphone_lost = False
+        self._last = self._unfinished = None
+        self.open_microphone()
         ending = VoiceState.FAILED
         try:
-            withheld = Withhold(TOOL_NAMES, refusal_while_on, name="autonomous voice")
-            with lone_errors(), self._tools.add(withheld) as lift:
+            with lone_errors(), ExitStack() as restored:
+                restored.callback(self._restore)
+                if not self._agent_lost:
+                    self._withhold()
                 self._enter(VoiceState.STARTING)
-                async with self._open_parts() as parts:
+                async with self._open_parts() as parts, anyio.create_task_group() as tasks:
+                    self._tasks = tasks
                     await self._be_active(parts, task_status)
-                    lift.lift()  # at once, however long it takes to deliver what was said
-                    await self._drain(parts.hearing)
+                    self._restore()  # at once, however long it takes to deliver what was said
+                    await self._drain(parts.ears)
+                    self._tasks = None
             ending = VoiceState.INACTIVE
         except anyio.get_cancelled_exc_class():
             ending = VoiceState.INACTIVE
             raise
         finally:
-            self._narrator = self._hearing = None
+            self._parts = self._tasks = None
             self._enter(ending)
 
     def stop(self) -> None:
-        """Switch it off: narration ends and the tools are back at once; what was said is still delivered."""
+        """Switch it off: narration ends and the tools are back at once; what had been said is delivered."""
         self._stop.set()
 
-    async def narrate(self, text: str) -> NarrationEnded:
-        """Speak a text; returns when it has been heard, or how else it ended.
+    def agent_lost(self) -> None:
+        """There is no agent: nothing is withheld, until there is one again."""
+        self._agent_lost = True
+        self._restore()
 
-        Raises `VoiceError` when Voice is not active.
+    def agent_back(self) -> None:
+        """There is an agent: withhold from it what is to be withheld."""
+        self._agent_lost = False
+        if self._state in (VoiceState.STARTING, VoiceState.ACTIVE):
+            self._withhold()
+
+    # --- Speaking -----------------------------------------------------------------------------------------
+
+    async def narrate(
+        self,
+        text: str | Writing,
+        kind: Kind = Kind.QUESTION,
+        *,
+        announced: bool = True,
+        start: Position | None = None,
+        slowly: bool = False,
+    ) -> NarrationEnded:
+        """Speak a text, when nobody is speaking any more; returns when it has been heard, or how it ended.
+
+        A narration that begins waits until the turn of whoever is speaking has been delivered or dropped.
+        With ``announced`` it is told as `NarrationStarted` and `NarrationEnded`, the second also where the
+        caller is cancelled. Raises `VoiceError` when Voice is not active.
         """
-        if self._state is not VoiceState.ACTIVE or self._narrator is None:
+        if self._state is not VoiceState.ACTIVE or self._parts is None:
             raise VoiceError("Voice is not active, so nothing can be narrated.")
-        with self._floor.narration():
-            self._emit(NarrationStarted(text))
-            ended = (await self._narrator.narrate(text)).ended
-            self._emit(ended)
-            return ended
+        job = _Job(text, kind, start, announced, slowly)
+        self._jobs.append(job)
+        if announced:
+            self._emit(NarrationStarted(job.text))
+        ended = None
+        try:
+            with job.scope:
+                async with self._turn:
+                    await self._perform(job, self._parts)
+        finally:
+            self._jobs.remove(job)
+            if job.audible:
+                self._fell_silent(job, unfinished=True)
+            ending = job.ending or NarrationEnding.INTERRUPTED
+            ended = NarrationEnded(job.text, ending, job.played_s, job.notice)
+            if announced:
+                self._emit(ended)
+        return ended
 
-    def typed(self, text: str) -> bool:
-        """Take a line as a message; narration ends. False for white space alone, which is never sent."""
-        sent = self._session.put(UserMessage(text, "keyboard", self._hearing.now_s if self._hearing else 0.0))
-        if sent and self._narrator is not None:
-            self._narrator.interrupt()
-        return sent
+    def say(self, sentence: str) -> None:
+        """Speak a remark of the session's own, without waiting for it; nothing while Voice is not active."""
+        self._start(sentence, Kind.REMARK)
+
+    def pause(self) -> None:
+        """Stop what is heard, to go on at the word after `resume`; what waits goes on waiting."""
+        if self._parts is not None and (job := self._audible()) is not None:
+            job.resumed = anyio.Event()
+            self._parts.narrator.interrupt()
+
+    def resume(self) -> None:
+        """Go on with what is paused."""
+        for job in self._jobs:
+            if job.resumed is not None:
+                job.resumed.set()
+
+    def silence(self, ending: NarrationEnding = NarrationEnding.INTERRUPTED) -> bool:
+        """End what is narrated, and what waits to be; returns whether there was anything."""
+        for job in self._jobs:
+            job.ending = job.ending or ending
+            if not job.audible:
+                job.scope.cancel()
+        if self._parts is not None and self._audible() is not None:
+            self._parts.narrator.interrupt()
+        return bool(self._jobs)
+
+    def go_on(self) -> None:
+        """Narrate the rest of what was silenced last."""
+        if (job := self._unfinished) is not None:
+            self._start(job.source, job.kind, start=job.position)
+
+    def repeat(self, *, slowly: bool = False, shorter: Callable[[str], str] | None = None) -> None:
+        """Narrate once more what was narrated last; ``shorter`` makes a shorter text of it."""
+        if (job := self._last) is not None:
+            text = shorter(job.text) if shorter else job.source
+            self._start(text, Kind.REPEAT, slowly=slowly)
+
+    def play(self, earcon: Earcon) -> None:
+        """Play an earcon, now or never."""
+        if self._parts is not None and self._tasks is not None and not self._tasks.cancel_scope.cancel_called:
+            self._tasks.start_soon(self._parts.narrator.earcon, earcon)
+
+    def change_manner(self, change: Callable[[Manner], Manner]) -> None:
+        """Speak louder, faster and so on from the next sentence on, also when Voice is switched on again."""
+        if self._parts is not None:
+            self._parts.narrator.manner = self._manner = change(self._parts.narrator.manner)
+
+    # --- Listening ----------------------------------------------------------------------------------------
+
+    def hold(self) -> None:
+        """Let the microphone's sound pass unheard; an open turn waits."""
+        if self._parts is not None:
+            self._parts.ears.hold()
+
+    def release(self) -> None:
+        """Hear the microphone again."""
+        if self._parts is not None:
+            self._parts.ears.release()
+
+    def drop_turn(self, reason: DiscardReason) -> None:
+        """End the open turn: it will be no message, and its words are told with this reason."""
+        if self._parts is not None:
+            self._pass_on(self._parts.ears.drop_turn(reason))
+
+    def sleep(self, asleep: bool) -> None:
+        """Transcribe phrases alone, or everything again."""
+        if self._parts is not None:
+            self._parts.ears.hearing.asleep = asleep
+
+    def close_microphone(self) -> None:
+        """Give the microphone back to the system until `open_microphone`."""
+        self._wanted = anyio.Event()
+        if self._listening is not None:
+            self._listening.cancel()
+
+    def open_microphone(self) -> None:
+        """Have it open again."""
+        self._wanted.set()
+
+    # --- The life of one session --------------------------------------------------------------------------
 
     async def _be_active(self, parts: Parts, task_status: TaskStatus[None]) -> None:
         """Speak and listen until it is stopped; by whatever way it ends, our voice falls silent."""
-        self._narrator, self._hearing = parts.narrator, parts.hearing
+        self._parts = parts
+        parts.narrator.manner = self._manner or parts.narrator.manner
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._cancel_when_stopped, tasks.cancel_scope)
                 await tasks.start(self._listen, parts)
+                self._emit(DevicesInUse(parts.microphone.name, parts.speaker))
                 self._enter(VoiceState.ACTIVE)
                 task_status.started()
+                if self._coordinator is not None:
+                    tasks.start_soon(self._take_over, self._coordinator)
+        except anyio.get_cancelled_exc_class():
+            with anyio.move_on_after(LAST_WORDS_S, shield=True):
+                await self._drain(parts.ears)
+            raise
         finally:
-            parts.narrator.supersede()
+            self.silence(NarrationEnding.SUPERSEDED)
         if self._state is VoiceState.STARTING:  # stopped before it was active
             task_status.started()
         self._enter(VoiceState.DRAINING)
@@ -154,25 +357,41 @@ class AutonomousVoice:
         await self._stop.wait()
         scope.cancel()
 
+    async def _take_over(self, coordinator: Coordinator) -> None:
+        """Narrate what is being asked on the screen; the reply will be an ordinary message."""
+        pending = await coordinator.hand_over(HANDED_OVER)
+        for taken in pending:
+            self._start(
+                spoken_questionnaire(taken.questionnaire, self._language), Kind.QUESTION, announced=True
+            )
+
     async def _listen(self, parts: Parts, *, task_status: TaskStatus[None]) -> None:
         """Hear the microphone until cancelled; when it is lost, say so once and look for it again."""
         opened = False
         while True:
+            await self._wanted.wait()
             try:
                 async with parts.microphone.open() as frames:
                     if not opened:
                         task_status.started()
                         opened = True
-                    await self._hear(frames, parts)
+                    with anyio.CancelScope() as self._listening:
+                        if self._wanted.is_set():
+                            await self._hear(frames, parts)
             except DeviceError as error:
                 if not opened:
                     raise
                 if not self._microphone_lost:
-                    self._emit(Notice(f"{error.sentence} What was said is kept; looking for it again."))
-                self._microphone_lost = True
-                await self._drain(parts.hearing)
+                    self._microphone_lost = True
+                    self._happened(MicrophoneLost())
+                    self._emit(Notice(f"{error.sentence} What had been said is kept; looking for it again."))
+                await self._drain(parts.ears)
                 await anyio.sleep(REOPEN_AFTER_S)
             else:
+                if not self._wanted.is_set():
+                    await self._drain(parts.ears)
+                    continue
+                self._pass_on(parts.ears.input_ended())  # whoever ends the source has finished
                 self._emit(Notice(f"{parts.microphone.name} has ended, and with it Voice."))
                 self.stop()
                 return
@@ -180,28 +399,143 @@ class AutonomousVoice:
     async def _hear(self, frames: AsyncIterator[Frame], parts: Parts) -> None:
         async for frame in frames:
             if self._microphone_lost:
-                self._emit(Notice(f"{parts.microphone.name} is back."))
                 self._microphone_lost = False
-            theirs = self._floor.hears_next_frame()
-            self._take(await (parts.hearing.push(frame) if theirs else parts.hearing.skip()))
+                self._emit(Notice(f"{parts.microphone.name} is back."))
+                self._happened(MicrophoneBack())
+            self._measure(frame)
+            await self._take(frame, parts.ears)
 
-    async def _drain(self, hearing: Hearing) -> None:
-        """Let what was said become messages, without a microphone."""
-        self._take(hearing.input_ended())
-        while hearing.busy:
+    async def _take(self, frame: Frame, ears: Ears) -> None:
+        self._pass_on(await ears.push(frame))
+        self._happened(Passed(FRAME_S, ears.busy))
+        if not ears.busy:
+            self._free.set()
+
+    async def _drain(self, ears: Ears) -> None:
+        """Let what was said become messages, without a microphone; what is unfinished is cut off."""
+        self._pass_on(ears.drop_turn(DiscardReason.CUT_OFF))
+        while ears.busy:
             await anyio.sleep(FRAME_S)
-            self._take(await hearing.push(silent_frame()))
+            self._pass_on(await ears.push(silent_frame()))
+        self._happened(Passed(0.0, busy=False))
+        self._free.set()
 
-    def _take(self, events: list[Event]) -> None:
-        for event in events:
-            if isinstance(event, UserMessage):
-                self._session.put(event)
-            else:
-                self._emit(event)
+    def _measure(self, frame: Frame) -> None:
+        self._levels.append(level_dbfs(frame))
+        if len(self._levels) == LEVEL_FRAMES:
+            self._emit(LevelMeasured(max(self._levels), self.now_s))
+            self._levels.clear()
+
+    def _pass_on(self, events: list[Event]) -> None:
+        if events:
+            self._heard(events)
+
+    # --- Narrating ----------------------------------------------------------------------------------------
+
+    def _start(
+        self,
+        text: str | Writing,
+        kind: Kind,
+        *,
+        announced: bool = False,
+        start: Position | None = None,
+        slowly: bool = False,
+    ) -> None:
+        """Narrate without waiting for it."""
+
+        async def narrate() -> None:
+            if self._state is VoiceState.ACTIVE:
+                await self.narrate(text, kind, announced=announced, start=start, slowly=slowly)
+
+        if self._state is VoiceState.ACTIVE and self._tasks is not None:
+            self._tasks.start_soon(narrate)
+
+    async def _perform(self, job: _Job, parts: Parts) -> None:
+        """Have it heard to its end, through every pause."""
+        while job.ending is None:
+            await self._until_nobody_speaks(parts.ears)
+            job.audible = True
+            if job.kind not in (Kind.REMARK, Kind.REPEAT):
+                self._last = job
+            self._happened(Speaking(job.text, job.kind))
+            with _FloorBySentence(parts, whole=isinstance(job.source, str)):
+                narrated = await parts.narrator.narrate(job.source, start=job.position, slowly=job.slowly)
+            job.played_s += narrated.ended.played_s
+            job.position, job.notice = narrated.position, narrated.ended.notice
+            paused = job.resumed is not None and narrated.ending is NarrationEnding.INTERRUPTED
+            if not paused:
+                job.ending = job.ending or narrated.ending
+            self._fell_silent(job, unfinished=paused or job.ending is NarrationEnding.INTERRUPTED)
+            if job.resumed is not None and paused and job.ending is None:
+                await job.resumed.wait()
+            job.resumed = None
+
+    def _fell_silent(self, job: _Job, *, unfinished: bool) -> None:
+        job.audible = False
+        if job.kind is not Kind.REMARK:
+            self._unfinished = job if unfinished else None
+        self._happened(Silent(unfinished))
+
+    def _audible(self) -> _Job | None:
+        return next((job for job in self._jobs if job.audible), None)
+
+    async def _until_nobody_speaks(self, ears: Ears) -> None:
+        while ears.busy:
+            self._free = anyio.Event()
+            await self._free.wait()
+
+    # --- State --------------------------------------------------------------------------------------------
+
+    def _withhold(self) -> None:
+        if self._lift is None:
+            self._lift = self._tools.add(Withhold(TOOL_NAMES, refusal_while_on, name="autonomous voice"))
+
+    def _restore(self) -> None:
+        lift, self._lift = self._lift, None
+        if lift is not None:
+            lift.lift()
 
     def _enter(self, state: VoiceState) -> None:
-        self._state = state
+        before, self._state = self._state, state
+        if before is VoiceState.ACTIVE:
+            self._emit(DevicesInUse("", ""))
         self._emit(VoiceStateChanged(state))
+
+
+class _FloorBySentence:
+    """Has the floor while a text is heard.
+
+    Of one that is still being written only while there is a sentence to hear: a person can speak while its
+    writer thinks.
+    """
+
+    def __init__(self, parts: Parts, *, whole: bool) -> None:
+        self._parts = parts
+        self._whole = whole
+        self._floor = ExitStack()
+        self._has_it = False
+
+    def __enter__(self) -> None:
+        if self._whole:
+            self._take()
+        self._parts.narrator.on_sentence = self._on_sentence
+
+    def __exit__(self, *_: object) -> None:
+        self._parts.narrator.on_sentence = lambda _sentence: None
+        self._floor.close()
+
+    def _on_sentence(self, sentence: str | None) -> None:
+        if sentence is not None:
+            self._take()
+        self._parts.ears.on_sentence(sentence)
+        if sentence is None and not self._whole:
+            self._has_it = False
+            self._floor.close()
+
+    def _take(self) -> None:
+        if not self._has_it:
+            self._has_it = True
+            self._floor.enter_context(self._parts.ears.narration())
 
 
 def refusal_while_on(name: str, arguments: Mapping[str, Any]) -> ToolResult:

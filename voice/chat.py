@@ -1,19 +1,86 @@
 """One conversation of a person, by voice and keyboard, with one agent.
 
 `Chat` owns what lives as long as the conversation: the host, the inbox, autonomous Voice, the tools. A screen
-drives it with keys and shows the events that it emits; it decides nothing.
+drives it with keys and shows the events that it emits. What becomes of what is said and typed is decided by
+`voice.turn_taking`; here it is carried out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
+from dataclasses import replace
 
-from questionnaire import AdjustableToolset, Outcome, Presenter, Questionnaire
-from voice.autonomous import Parts
-from voice.events import Emit, Status
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
+from anyio.streams.memory import MemoryObjectSendStream
+
+from questionnaire import (
+    AdjustableToolset,
+    CombinedToolset,
+    Coordinator,
+    FunctionToolset,
+    Outcome,
+    Presenter,
+    Questionnaire,
+    questionnaire_toolset,
+)
+from voice.autonomous import AutonomousVoice, Parts
+from voice.errors import HostDied, HostError, VoiceError
+from voice.events import (
+    AgentEnded,
+    AgentStarted,
+    AssistantDelta,
+    AssistantText,
+    Discarded,
+    DiscardReason,
+    Emit,
+    Event,
+    HostLost,
+    MessageQueued,
+    MessageSent,
+    NarrationEnded,
+    NarrationEnding,
+    Notice,
+    Status,
+    StatusChanged,
+    ToolsChanged,
+    UserMessage,
+    VoiceState,
+    VoiceStateChanged,
+)
 from voice.ports import Host
+from voice.session import Session
 from voice.settings import Settings
+from voice.speaking.earcons import Earcon
+from voice.speaking.manner import Manner
+from voice.speaking.once import unsaid
+from voice.speaking.writing import Writing
+from voice.tasks import lone_errors
+from voice.tools import voice_toolset
+from voice.turn_taking import (
+    NOTHING_TO_TAKE_BACK,
+    Act,
+    Asking,
+    Deliver,
+    Do,
+    Drafted,
+    Drop,
+    DropTurn,
+    Happening,
+    Kind,
+    Play,
+    Say,
+    Silent,
+    Speaking,
+    Tell,
+    TurnTaking,
+    Typed,
+    Waiting,
+)
+
+LAST_WORDS_S = 2.0
+"""How long a conversation that is being ended waits for what was said last to be transcribed."""
 
 Ask = Callable[[Questionnaire], Awaitable[Outcome]]
 """Has a request answered in its structure, on the screen and by voice; when cancelled it is off both."""
@@ -31,10 +98,11 @@ class Chat:
     ``presenter`` shows structured questions on the screen; None where there is no screen to ask on. With
     ``questionnaire`` false the agent has no tools that ask. All methods but `run` return at once, and are to
     be called in the event loop's thread.
-    """
 
-    tools: AdjustableToolset
-    """All that the agent may use: `ask_user_question`, `user_select`, `narrate`."""
+    `NarrationStarted` and `NarrationEnded` are emitted for what stands nowhere else: what the agent (or a
+    structured request) asks by voice. What the agent wrote and what the session remarks is on the screen as
+    `AssistantText` and `Notice`, and is spoken without further events.
+    """
 
     def __init__(
         self,
@@ -46,50 +114,438 @@ class Chat:
         presenter: Presenter | None = None,
         questionnaire: bool = True,
     ) -> None:
-        raise NotImplementedError
+        self._settings = settings
+        self._emit = emit
+        self._turns = TurnTaking(settings)
+        self._status = self._turns.status
+        self._session = Session(self._session_tells)
+        self._coordinator = Coordinator(presenter)
+        self._insisting = Coordinator(presenter)
+        asking = questionnaire_toolset(self._coordinator) if questionnaire else FunctionToolset()
+        self.tools = AdjustableToolset(CombinedToolset(asking, voice_toolset(self._narrate)))
+        """All that the agent may use: `ask_user_question`, `user_select`, `narrate`."""
+        self.tools.on_change(lambda tools: self._emit(ToolsChanged(tuple(tool.name for tool in tools))))
+        self._voice = AutonomousVoice(
+            self.tools,
+            open_parts,
+            emit=self._voice_tells,
+            heard=lambda events: self._act(self._turns.heard(events)),
+            happened=self._take,
+            coordinator=self._coordinator,
+            language=settings.speaking.language,
+        )
+        self._voice_wanted = False
+        self._voice_error: VoiceError | None = None
+        self._changed = anyio.Event()
+        """Set, and replaced, when Voice is to be switched, and when its state is another."""
+        self._host = make_host(self.tools, self._insisting.ask, self._host_tells)
+        self._host_lost = anyio.Event()
+        self._host_needed = anyio.Event()
+        self._quit = anyio.Event()
+        self._tasks: TaskGroup | None = None
+        self._draft = ""
+        self._written = _Written()
+        self._repliers: list[MemoryObjectSendStream[UserMessage]] = []
 
     @property
     def status(self) -> Status:
         """What goes on now; `StatusChanged` tells when it is another."""
-        raise NotImplementedError
+        return self._status
+
+    @property
+    def voice_state(self) -> VoiceState:
+        """Whether Voice is on."""
+        return self._voice.state
 
     @property
     def host_name(self) -> str:
         """What a person calls the agent."""
-        raise NotImplementedError
+        return self._host.name
 
-    async def run(self, *, voice: bool = True) -> None:
-        """Open the host and carry the conversation until `quit`, or until cancelled.
+    @property
+    def waiting(self) -> tuple[UserMessage, ...]:
+        """The messages that the agent has not accepted yet."""
+        return self._session.waiting
+
+    @property
+    def transcript(self) -> tuple[UserMessage, ...]:
+        """The messages that it has."""
+        return self._session.transcript
+
+    # --- Its life -----------------------------------------------------------------------------------------
+
+    async def run(
+        self, *, voice: bool = True, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
+    ) -> None:
+        """Open the host and carry the conversation until `quit`, or until cancelled; started when it is open.
 
         Raises `HostError` where the host cannot be started at all. One that dies later is `HostLost`, and the
         next message starts it again. A Voice that cannot be switched on is a `Notice`, and the conversation
         goes on by keyboard.
         """
-        raise NotImplementedError
+        with lone_errors():
+            async with anyio.create_task_group() as tasks:
+                self._tasks = tasks
+                try:
+                    await tasks.start(self._keep_host)
+                    tasks.start_soon(self._keep_voice)
+                    task_status.started()
+                    if voice and self._voice.state is VoiceState.INACTIVE:
+                        self.toggle_voice()
+                    await self._quit.wait()
+                    await self._wind_down()
+                finally:
+                    self._tasks = None
+                    tasks.cancel_scope.cancel()
+        for message in self._session.waiting:
+            self._emit(Notice(f"This was not sent: {message.text}"))
 
     def quit(self) -> None:
-        """End the conversation: `run` closes everything and returns."""
-        raise NotImplementedError
+        """End the conversation: `run` delivers what had been said, closes everything and returns."""
+        self._quit.set()
+
+    async def _wind_down(self) -> None:
+        with anyio.move_on_after(LAST_WORDS_S):
+            while self._voice.state not in (VoiceState.INACTIVE, VoiceState.FAILED):
+                self._switch(on=False)
+                await self._changed.wait()
+        with anyio.move_on_after(LAST_WORDS_S):
+            await self._coordinator.dispose()
+            await self._insisting.dispose()
+
+    async def _keep_host(self, *, task_status: TaskStatus[None]) -> None:
+        """Have the agent's program running: from the beginning, and after its death for the next message."""
+        opened = False
+        while True:
+            self._host_lost = anyio.Event()
+            try:
+                with lone_errors():
+                    async with self._host.open():
+                        self._voice.agent_back()
+                        if not opened:
+                            task_status.started()
+                            opened = True
+                        await self._serve()
+            except HostError as error:
+                if not opened:
+                    raise
+                if not self._host_lost.is_set():
+                    self._host_tells(HostLost(str(error)))
+            self._host_needed = anyio.Event()
+            await self._host_needed.wait()
+
+    async def _serve(self) -> None:
+        """Hand messages over until the host is lost."""
+        async with anyio.create_task_group() as serving:
+            serving.start_soon(self._hand_over)
+            await self._host_lost.wait()
+            serving.cancel_scope.cancel()
+
+    async def _hand_over(self) -> None:
+        """Hand messages over; one that is refused is the first again when something has changed."""
+        while True:
+            try:
+                await self._session.run(self._host)
+            except HostDied:
+                raise
+            except HostError as error:
+                self._emit(Notice(f"{error} Your message is kept, and sent with the next one."))
+                self._host_needed = anyio.Event()
+                await self._host_needed.wait()
+
+    async def _keep_voice(self) -> None:
+        """Switch Voice on when that is wanted."""
+        while True:
+            while not self._voice_wanted:
+                await self._changed.wait()
+            self._voice_wanted, self._voice_error = False, None
+            try:
+                await self._voice.run()
+            except VoiceError as error:
+                self._voice_error = error
+                self._emit(Notice(f"Voice is off. {error}"))
+            self._tell_changed()
+
+    async def until_voice(self, *, on: bool) -> None:
+        """Wait until Voice is active, or off; raises the `VoiceError` by which it failed."""
+        wanted = VoiceState.ACTIVE if on else VoiceState.INACTIVE
+        while self._voice_wanted or self._voice.state is not wanted:
+            if self._voice_error is not None and not self._voice_wanted:
+                raise self._voice_error
+            await self._changed.wait()
+
+    # --- What a person does -------------------------------------------------------------------------------
 
     def draft(self, text: str) -> None:
         """Tell what stands in the input line now, after each key; "" gives the microphone back."""
-        raise NotImplementedError
+        self._draft = text
+        self._take(Drafted(text))
 
     def send(self, text: str) -> bool:
         """Send a typed message. Sending nothing sends what was spoken and is held for an end word.
 
         Returns False where there was nothing to send. The line counts as empty afterwards.
         """
-        raise NotImplementedError
+        self._draft = ""
+        acts = self._turns.take(Typed(text, self._voice.now_s))
+        self._act(acts)
+        return any(isinstance(act, Deliver) for act in acts)
 
     def toggle_voice(self) -> None:
         """Switch Voice on, or off; while it is starting, off."""
-        raise NotImplementedError
+        self._switch(on=not (self._voice_wanted or self._voice.state in _ON))
 
     def stop_narration(self) -> bool:
         """Silence what is spoken, and what waits to be; returns whether there was anything."""
-        raise NotImplementedError
+        self._take(Drafted(self._draft))  # a key: somebody is there
+        return self._voice.silence()
 
     def interrupt_agent(self) -> None:
         """Have the agent stop what it is at; its narration ends too."""
-        raise NotImplementedError
+        self.stop_narration()
+        self._interrupt_host()
+
+    def _switch(self, *, on: bool) -> None:
+        self._voice_wanted = on and self._voice.state not in _ON
+        if not on and self._voice.state in _ON:
+            self._voice.stop()
+        self._tell_changed()
+
+    def _interrupt_host(self) -> None:
+        async def interrupt() -> None:
+            try:
+                await self._host.interrupt()
+            except HostError as error:
+                self._emit(Notice(str(error)))
+
+        if self._tasks is not None:
+            self._tasks.start_soon(interrupt)
+
+    # --- Speaking and hearing for a structured request ----------------------------------------------------
+
+    async def say(self, text: str) -> NarrationEnding:
+        """Narrate a question of a structured request; returns how that ended.
+
+        Raises `VoiceError` when Voice is not active.
+        """
+        return (await self._voice.narrate(text, Kind.QUESTION)).ending
+
+    @contextmanager
+    def replies(self) -> Iterator[AsyncIterator[UserMessage]]:
+        """While it is held, what is said, and sent from the input line, comes here and not to the agent."""
+        send, receive = anyio.create_memory_object_stream[UserMessage](float("inf"))
+        self._repliers.append(send)
+        self._take(Asking(on=True))
+        try:
+            with send, receive:
+                yield receive
+        finally:
+            self._repliers.remove(send)
+            if not self._repliers:
+                self._take(Asking(on=False))
+
+    # --- What happens -------------------------------------------------------------------------------------
+
+    def _take(self, happening: Happening) -> None:
+        self._act(self._turns.take(happening))
+
+    def _voice_tells(self, event: Event) -> None:
+        self._emit(event)
+        if isinstance(event, VoiceStateChanged):
+            self._take(event)
+            self._tell_changed()
+
+    def _session_tells(self, event: Event) -> None:
+        self._emit(event)
+        if isinstance(event, MessageSent) and self._session.transcript[-1].source == "voice":
+            self._voice.play(Earcon.SENT)
+        elif isinstance(event, MessageQueued) and self._session.waiting[-1].source == "voice":
+            self._voice.play(Earcon.HEARD)
+        self._count_waiting()
+
+    def _count_waiting(self) -> None:
+        self._take(Waiting(len(self._session.waiting), self._session.can_take_back))
+
+    def _host_tells(self, event: Event) -> None:
+        """Take an event of the host: show it, and do what follows from it."""
+        self._emit(event)
+        match event:
+            case AgentStarted():
+                self._written = _Written()
+                self._take(event)
+            case AgentEnded():
+                self._written.end()
+                self._take(event)
+                self._session.look()
+            case AssistantDelta(text):
+                self._being_written(text)
+            case AssistantText(text):
+                self._was_written(text)
+            case HostLost():
+                self._written.end()
+                self._voice.agent_lost()
+                self._take(event)
+                self._host_lost.set()
+
+    # --- What the agent says ------------------------------------------------------------------------------
+
+    @property
+    def _speaks_text(self) -> bool:
+        return self._settings.conversation.narrate_text and self._voice.state is VoiceState.ACTIVE
+
+    def _being_written(self, part: str) -> None:
+        """Speak a text while it is being written; not where it may be what was narrated a moment ago."""
+        written = self._written
+        if written.open is None and self._speaks_text and not written.narrated:
+            written.open = Writing()
+            self._speak_text(written.open)
+        if written.open is not None:
+            written.open.add(part)
+
+    def _was_written(self, text: str) -> None:
+        written = self._written
+        if written.open is not None:
+            written.said.append(text)
+            if text.startswith(written.open.text):
+                written.open.add(text[len(written.open.text) :])
+            written.end()
+        elif self._speaks_text and (new := unsaid(text, written.said)):
+            written.said.append(text)
+            self._speak_text(" ".join(new))
+
+    def _speak_text(self, text: str | Writing) -> None:
+        written = self._written
+        written.speaking = spoken = anyio.Event()
+
+        async def speak() -> None:
+            try:
+                if self._voice.state is VoiceState.ACTIVE:
+                    written.ended = await self._voice.narrate(text, Kind.TEXT, announced=False)
+            finally:
+                spoken.set()
+
+        if self._tasks is not None:
+            self._tasks.start_soon(speak)
+
+    async def _narrate(self, text: str) -> NarrationEnded:
+        """The tool `narrate`: what the agent has written in this turn, and was spoken, is not said again."""
+        written = self._written
+        new = unsaid(text, [*written.said, *([written.open.text] if written.open else [])])
+        if new or self._voice.state is not VoiceState.ACTIVE or written.speaking is None:
+            written.narrated = True
+            written.said.append(text)
+            whole = not written.speaking or len(new) == len(unsaid(text, ()))
+            return await self._voice.narrate(text if whole else " ".join(new))
+        await written.speaking.wait()
+        self._take(Speaking(text, Kind.QUESTION))
+        self._take(Silent())
+        ended = written.ended or NarrationEnded(text, NarrationEnding.SUPERSEDED, 0.0)
+        return replace(ended, text=text)
+
+    # --- What is to be done -------------------------------------------------------------------------------
+
+    def _act(self, acts: Iterable[Act]) -> None:
+        for act in acts:
+            match act:
+                case Deliver(message, delivery) if self._repliers:
+                    self._emit(message)
+                    self._repliers[-1].send_nowait(message)
+                case Deliver(message, delivery):
+                    self._session.put(message, delivery)
+                    self._count_waiting()
+                    self._host_needed.set()
+                case Drop(reason, text):
+                    self._emit(Discarded(reason, text, self._voice.now_s))
+                case DropTurn(reason):
+                    self._voice.drop_turn(reason)
+                case Say(sentence, written):
+                    if written:
+                        self._emit(Notice(sentence))
+                    self._voice.say(sentence)
+                case Play(earcon):
+                    self._voice.play(earcon)
+                case Tell(event):
+                    self._emit(event)
+                case Do():
+                    self._do(act)
+        if self._turns.status is not self._status:
+            self._status = self._turns.status
+            self._emit(StatusChanged(self._status))
+
+    def _do(self, what: Do) -> None:
+        voice = self._voice
+        match what:
+            case Do.HOLD:
+                voice.hold()
+            case Do.RELEASE:
+                voice.release()
+            case Do.SILENCE:
+                voice.silence()
+            case Do.PAUSE:
+                voice.pause()
+            case Do.RESUME:
+                voice.resume()
+            case Do.GO_ON:
+                voice.go_on()
+            case Do.REPEAT:
+                voice.repeat()
+            case Do.REPEAT_SLOWLY:
+                voice.repeat(slowly=True)
+            case Do.REPEAT_SHORTER:
+                voice.repeat(shorter=lambda text: text)
+            case Do.SLEEP | Do.WAKE:
+                voice.sleep(what is Do.SLEEP)
+            case Do.CLOSE_MICROPHONE:
+                voice.close_microphone()
+            case Do.OPEN_MICROPHONE:
+                voice.open_microphone()
+            case Do.TAKE_BACK:
+                self._take_back()
+            case Do.INTERRUPT_AGENT:
+                self._interrupt_host()
+            case Do.SWITCH_OFF:
+                self._switch(on=False)
+            case Do.LOUDER | Do.QUIETER | Do.FASTER | Do.SLOWER:
+                voice.change_manner(_MANNERS[what])
+
+    def _take_back(self) -> None:
+        taken = self._session.take_back()
+        if taken is None:  # it is being handed over at this moment
+            self._act([Say(NOTHING_TO_TAKE_BACK)])
+            return
+        self._count_waiting()
+        self._act([Drop(DiscardReason.TAKEN_BACK, taken.text), Play(Earcon.NOT_SENT)])
+
+    def _tell_changed(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+
+_ON = (VoiceState.STARTING, VoiceState.ACTIVE)
+_MANNERS: dict[Do, Callable[[Manner], Manner]] = {
+    Do.LOUDER: Manner.louder,
+    Do.QUIETER: Manner.quieter,
+    Do.FASTER: Manner.faster,
+    Do.SLOWER: Manner.slower,
+}
+
+
+class _Written:
+    """What the agent has written and narrated in one turn."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        """The texts that are spoken, or were."""
+        self.narrated = False
+        """Whether it has called `narrate`."""
+        self.open: Writing | None = None
+        """What is being written, and spoken meanwhile."""
+        self.speaking: anyio.Event | None = None
+        """Set when the text that was written last has been spoken."""
+        self.ended: NarrationEnded | None = None
+
+    def end(self) -> None:
+        """Nothing more of the present text is written."""
+        if self.open is not None:
+            self.open.end()
+            self.open = None

@@ -2,56 +2,118 @@
 
 from __future__ import annotations
 
-from collections import deque
+from dataclasses import dataclass
 
 import anyio
 
-from voice.events import Emit, UserMessage
-from voice.ports import Host
+from voice.events import Emit, MessageQueued, MessageSent, UserMessage
+from voice.ports import Delivery, Host
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    message: UserMessage
+    delivery: Delivery
 
 
 class Session:
-    """The inbox of one conversation. The host sees text, and never whether it was spoken or typed."""
+    """The inbox of one conversation. The host sees text, and never whether it was spoken or typed.
 
-    def __init__(self, host: Host, emit: Emit) -> None:
-        self._host = host
+    What is to follow up waits here, where it can be taken back, until the host is idle; what steers or
+    interrupts goes at once, and overtakes it. A message leaves the inbox when the host has accepted it.
+    """
+
+    def __init__(self, emit: Emit) -> None:
         self._emit = emit
-        self._inbox: deque[UserMessage] = deque()
+        self._inbox: list[_Waiting] = []
+        self._sending: _Waiting | None = None
+        self._host: Host | None = None
         self._changed = anyio.Event()
-        self._delivered: list[UserMessage] = []
+        self._sent: list[UserMessage] = []
 
     @property
     def transcript(self) -> tuple[UserMessage, ...]:
         """The messages that the host has accepted."""
-        return tuple(self._delivered)
+        return tuple(self._sent)
 
-    def put(self, message: UserMessage) -> bool:
+    @property
+    def waiting(self) -> tuple[UserMessage, ...]:
+        """The messages that it has not, in the order in which they came."""
+        return tuple(waiting.message for waiting in self._inbox)
+
+    @property
+    def can_take_back(self) -> bool:
+        """Whether a spoken message waits that is not being handed over at this moment."""
+        return self._newest_spoken() is not None
+
+    def put(self, message: UserMessage, delivery: Delivery = Delivery.FOLLOW_UP) -> bool:
         """Take a message for the host; False for one of white space alone, which is never sent."""
         if not message.text.strip():
             return False
-        self._inbox.append(message)
-        self._tell()
+        self._inbox.append(_Waiting(message, delivery))
         self._emit(message)
+        if self._next() is not self._inbox[-1]:
+            self._emit(MessageQueued(message.text))
+        self.look()
         return True
 
-    async def run(self) -> None:
+    def take_back(self) -> UserMessage | None:
+        """Take the newest spoken message out again; None where there is none that can be taken back."""
+        waiting = self._newest_spoken()
+        if waiting is None:
+            return None
+        self._inbox.remove(waiting)
+        self.look()
+        return waiting.message
+
+    def look(self) -> None:
+        """Look again whether the next message can go: to be called when the host has become idle."""
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    async def run(self, host: Host) -> None:
         """Hand messages over, one after another, until cancelled.
 
-        A message leaves the inbox when the host has accepted it: what the host raises comes out here, and the
-        message is still the first that the next run hands over.
+        What the host raises comes out here, and the message is still the first that the next run hands over.
         """
-        while True:
-            while self._inbox:
-                await self._host.send(self._inbox[0].text)
-                self._delivered.append(self._inbox.popleft())
-                self._tell()
-            await self._changed.wait()
+        self._host = host
+        try:
+            while True:
+                while (waiting := self._next()) is not None:
+                    await self._hand_over(waiting, host)
+                await self._changed.wait()
+        finally:
+            self._host = None
 
     async def settled(self) -> None:
         """Wait until the host has accepted all that was put."""
         while self._inbox:
             await self._changed.wait()
 
-    def _tell(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
+    async def _hand_over(self, waiting: _Waiting, host: Host) -> None:
+        self._sending = waiting
+        try:
+            await host.send(waiting.message.text, waiting.delivery)
+        finally:
+            self._sending = None
+        self._inbox.remove(waiting)
+        self._sent.append(waiting.message)
+        self._emit(MessageSent(waiting.message.text))
+        self.look()
+
+    def _next(self) -> _Waiting | None:
+        """What can go now: while the host is busy (or away) only what need not wait for it."""
+        if self._host is None:
+            return None
+        if not self._host.busy:
+            return next(iter(self._inbox), None)
+        urgent = (waiting for waiting in self._inbox if waiting.delivery is not Delivery.FOLLOW_UP)
+        return next(urgent, None)
+
+    def _newest_spoken(self) -> _Waiting | None:
+        spoken = (
+            waiting
+            for waiting in reversed(self._inbox)
+            if waiting.message.source == "voice" and waiting is not self._sending
+        )
+        return next(spoken, None)

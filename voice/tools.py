@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from questionnaire import FunctionToolset, Tool, ToolResult, Toolset
-from voice.autonomous import AutonomousVoice
 from voice.errors import VoiceError
 from voice.events import NarrationEnded, NarrationEnding
 
@@ -41,14 +40,18 @@ _TEXTS = {
 }
 
 
-def voice_toolset(voice: AutonomousVoice) -> Toolset:
-    """The tools that need Voice. `narrate` is always listed, and refuses while Voice is off."""
+def voice_toolset(speak: Callable[[str], Awaitable[NarrationEnded]]) -> Toolset:
+    """The tools that need Voice. `narrate` is always listed, and refuses while Voice is off.
+
+    ``speak`` speaks a text and returns how that ended; it raises `VoiceError` where Voice is off. Texts that
+    come at once are spoken one after the other.
+    """
 
     async def narrate(arguments: Mapping[str, Any]) -> ToolResult:
         if (problem := _problem_with(arguments)) is not None:
             return _refusal("invalid_arguments", f"narrate: {problem} Nothing was said.")
         try:
-            return _result(await voice.narrate(arguments["text"]))
+            return _result(await speak(arguments["text"]))
         except VoiceError as error:
             return _refusal("voice_not_active", f"{error.sentence} Write to the user instead.")
 

@@ -1,61 +1,131 @@
+"""The inbox: what goes at once, what waits, what is taken back, and what a host that fails does to it."""
+
+from contextlib import asynccontextmanager
+
 import anyio
 import pytest
 
-from voice.events import UserMessage
+from voice.errors import HostDied
+from voice.events import MessageQueued, MessageSent, UserMessage
+from voice.ports import Delivery
 from voice.session import Session
+from voice.testing import ScriptedHost
 
 pytestmark = pytest.mark.anyio
-
-
-class Host:
-    def __init__(self, failures=0):
-        self.sent = []
-        self.failures = failures
-
-    async def send(self, text):
-        await anyio.lowlevel.checkpoint()
-        if self.failures:
-            self.failures -= 1
-            raise ConnectionError("the host is gone")
-        self.sent.append(text)
 
 
 def message(text, source="voice"):
     return UserMessage(text, source, 0.0)
 
 
+@asynccontextmanager
+async def running(session, host):
+    async with host.open(), anyio.create_task_group() as tasks:
+        tasks.start_soon(session.run, host)
+        await anyio.wait_all_tasks_blocked()
+        yield
+        tasks.cancel_scope.cancel()
+
+
+def end_turn(session, host):
+    host.end()
+    session.look()
+
+
 async def test_messages_arrive_in_order_and_as_text_alone():
-    host, events = Host(), []
-    session = Session(host, events.append)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(session.run)
+    events = []
+    host, session = ScriptedHost(busy_after_send=False), Session(events.append)
+    async with running(session, host):
         for text, source in (("one", "voice"), ("two", "keyboard"), ("three", "voice")):
             session.put(message(text, source))
         await session.settled()
-        tasks.cancel_scope.cancel()
-    assert host.sent == ["one", "two", "three"]
+    assert [text for text, _ in host.sent] == ["one", "two", "three"]
     assert [heard.source for heard in session.transcript] == ["voice", "keyboard", "voice"]
-    assert list(session.transcript) == events
+    assert [event for event in events if isinstance(event, UserMessage)] == list(session.transcript)
+    assert [event.text for event in events if isinstance(event, MessageSent)] == ["one", "two", "three"]
 
 
 async def test_white_space_alone_is_never_sent():
-    host = Host()
-    session = Session(host, lambda event: None)
+    session = Session(lambda event: None)
     assert not session.put(message(" \n\t "))
     await session.settled()
-    assert host.sent == []
+    assert session.waiting == ()
 
 
-async def test_a_message_that_the_host_did_not_take_is_kept_for_the_next_run():
-    host = Host(failures=1)
-    session = Session(host, lambda event: None)
+async def test_what_comes_while_the_host_works_waits_until_it_is_idle_and_is_acknowledged():
+    events = []
+    host, session = ScriptedHost(), Session(events.append)
+    async with running(session, host):
+        session.put(message("one"))
+        await anyio.wait_all_tasks_blocked()
+        session.put(message("two"))
+        session.put(message("three", "keyboard"))
+        await anyio.wait_all_tasks_blocked()
+        assert [text for text, _ in host.sent] == ["one"]
+        assert [event.text for event in events if isinstance(event, MessageQueued)] == ["two", "three"]
+        end_turn(session, host)
+        await anyio.wait_all_tasks_blocked()
+        assert [text for text, _ in host.sent] == ["one", "two"]
+        end_turn(session, host)
+        await session.settled()
+    assert [text for text, _ in host.sent] == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize("delivery", [Delivery.STEER, Delivery.INTERRUPT])
+async def test_what_steers_or_interrupts_goes_at_once_and_overtakes_what_waits(delivery):
+    host, session = ScriptedHost(), Session(lambda event: None)
+    async with running(session, host):
+        session.put(message("one"))
+        await anyio.wait_all_tasks_blocked()
+        session.put(message("later"))
+        session.put(message("now"), delivery)
+        await anyio.wait_all_tasks_blocked()
+        assert host.sent == [("one", Delivery.FOLLOW_UP), ("now", delivery)]
+        assert [waiting.text for waiting in session.waiting] == ["later"]
+
+
+async def test_the_newest_spoken_message_that_waits_can_be_taken_back():
+    host, session = ScriptedHost(), Session(lambda event: None)
+    async with running(session, host):
+        session.put(message("one"))
+        await anyio.wait_all_tasks_blocked()
+        assert session.take_back() is None
+        for text, source in (("two", "voice"), ("three", "voice"), ("four", "keyboard")):
+            session.put(message(text, source))
+        assert session.can_take_back
+        assert session.take_back().text == "three"
+        end_turn(session, host)
+        await anyio.wait_all_tasks_blocked()
+        end_turn(session, host)
+        await session.settled()
+    assert [text for text, _ in host.sent] == ["one", "two", "four"]
+
+
+async def test_what_is_being_handed_over_cannot_be_taken_back():
+    host, session = ScriptedHost(), Session(lambda event: None)
+    host.hold()
+    async with running(session, host):
+        session.put(message("one"))
+        await anyio.wait_all_tasks_blocked()
+        assert not session.can_take_back
+        assert session.take_back() is None
+        host.release()
+        await session.settled()
+    assert [text for text, _ in host.sent] == ["one"]
+
+
+async def test_a_message_that_the_host_did_not_take_is_the_first_of_the_next_run_and_never_doubled():
+    session = Session(lambda event: None)
     session.put(message("one"))
     session.put(message("two"))
-    with pytest.raises(ConnectionError):
-        await session.run()
+    dying = ScriptedHost()
+    dying.refuse(HostDied("It died."))
+    async with dying.open():
+        with pytest.raises(HostDied):
+            await session.run(dying)
     assert session.transcript == ()
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(session.run)
+    host = ScriptedHost(busy_after_send=False)
+    async with running(session, host):
         await session.settled()
-        tasks.cancel_scope.cancel()
-    assert host.sent == ["one", "two"]
+    assert [text for text, _ in host.sent] == ["one", "two"]
+    assert dying.sent == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -11,26 +12,22 @@ import anyio
 from questionnaire import (
     AdjustableToolset,
     BadComposition,
-    CombinedToolset,
-    FunctionToolset,
     LinearPresenter,
     LineTerminal,
     NoInterface,
     controlling_terminal,
     packages_for,
-    questionnaire_toolset,
 )
 from voice.assembly import make_microphone, make_speaker, make_transcriber, open_parts
-from voice.autonomous import AutonomousVoice
 from voice.backends.recording import RecordingMicrophone
+from voice.chat import Ask, Chat
 from voice.cli.conversation import Conversation
 from voice.errors import RecordingError, SettingsError, TranscriberError
-from voice.events import Event, NarrationEnded, ToolsChanged, UserMessage
+from voice.events import Emit, Event, NarrationEnded, ToolsChanged, UserMessage
 from voice.hosts.demo import DemoAgent
 from voice.scenes import CuedMicrophone
-from voice.session import Session
 from voice.settings import Settings
-from voice.tools import voice_toolset
+from voice.tasks import lone_errors
 
 REPLIES = ("yes-please.wav", "second-one.wav", "sentence-commit.wav", "digits-4271.wav")
 """What the recorded person answers to the agent's four questions, in ``audio_fixtures/``."""
@@ -87,45 +84,47 @@ async def play(
         if person:
             person.take(event)
 
-    with _keyboard(screen, rehearsed=person is not None) as keyboard:
-        presenter = LinearPresenter(keyboard) if keyboard else None
-        asking = AdjustableToolset(FunctionToolset() if plain else questionnaire_toolset(presenter))
-        agent = DemoAgent(emit)
-        session = Session(agent, emit)
-        voice = AutonomousVoice(
-            asking, session, lambda: open_parts(settings, transcriber, microphone, speaker), emit
-        )
-        tools = CombinedToolset(asking, voice_toolset(voice))
+    agent = DemoAgent(emit)
+
+    def make_host(tools: AdjustableToolset, _ask: Ask, _emit: Emit) -> DemoAgent:
         agent.tools = tools
+        return agent
 
-        def tell_tools(_: object = None) -> None:
-            emit(ToolsChanged(tuple(tool.name for tool in tools.tools())))
-
-        asking.on_change(tell_tools)
-
+    with _keyboard(screen, rehearsed=person is not None) as keyboard:
+        chat = Chat(
+            make_host,
+            lambda: open_parts(settings, transcriber, microphone, speaker),
+            settings,
+            emit,
+            presenter=LinearPresenter(keyboard) if keyboard else None,
+            questionnaire=not plain,
+        )
         screen.title(f"a scripted agent talks with {'a recorded person' if person else 'you'}")
-        tell_tools()
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(session.run)
-            await agent.before_voice()
-            async with anyio.create_task_group() as while_on:
-                await while_on.start(voice.run)
+        emit(ToolsChanged(tuple(tool.name for tool in chat.tools.tools())))
+        with lone_errors():
+            async with anyio.create_task_group() as tasks:
+                await tasks.start(partial(chat.run, voice=False))
+                await agent.before_voice()
+                chat.toggle_voice()
+                await chat.until_voice(on=True)
                 async with anyio.create_task_group() as talking:
+                    talking.start_soon(partial(chat.until_voice, on=False))  # raises where it fails
                     if person:
                         talking.start_soon(person.insist)
                     elif keyboard:
-                        talking.start_soon(_type, keyboard, voice)
+                        talking.start_soon(_type, keyboard, chat)
                     await agent.with_voice()
                     talking.cancel_scope.cancel()
-                voice.stop()
-            await agent.after_voice()
-            tasks.cancel_scope.cancel()
+                chat.toggle_voice()
+                await chat.until_voice(on=False)
+                await agent.after_voice()
+                chat.quit()
 
 
-async def _type(keyboard: LineTerminal, voice: AutonomousVoice) -> None:
+async def _type(keyboard: LineTerminal, chat: Chat) -> None:
     """Send what is typed while Voice is on: the keyboard may be nearer."""
     while (line := await keyboard.read_line("")) is not None:
-        voice.typed(line)
+        chat.send(line)
 
 
 class _RecordedPerson:

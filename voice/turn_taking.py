@@ -1,0 +1,647 @@
+"""Turn-taking: what becomes of what was said, typed, or not said at all. Pure.
+
+One state machine for a conversation. It is told what happens (`TurnTaking.take`) and returns what is to be
+done, as acts in their order; it carries nothing out, and its only clock is the audio time that it is told of.
+`voice.chat` acts.
+
+Who has the turn:
+
+* Typing. The first key holds the microphone, an empty line gives it back. What is sent wins over a spoken
+  reply that is not finished, and over narration.
+* Speaking. What has ended is delivered, also while somebody types. While the agent works it waits, steers or
+  interrupts, by setting; the reply to a narrated question goes at once.
+* We. What is said while we narrate (where it is heard at all) pauses the narration. Words end it; a sign of
+  listening, a control or a mere sound does not.
+* Nobody. The count runs only when it is the user's turn: the question is repeated once, shorter, and then the
+  session is quiet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from voice.commands import STOPS, Command, Controls, Spoken
+from voice.events import (
+    AgentEnded,
+    AgentStarted,
+    CommandHeard,
+    Discarded,
+    DiscardReason,
+    Event,
+    HostLost,
+    PartialTranscript,
+    Span,
+    SpeechEnded,
+    SpeechStarted,
+    Status,
+    UserMessage,
+    UtteranceNearCap,
+    VoiceState,
+    VoiceStateChanged,
+)
+from voice.ports import Delivery
+from voice.settings import Settings
+from voice.speaking.earcons import Earcon
+from voice.wording import find, words
+
+NO_WORDS = "I heard a sound, but no words. I am listening."
+NOTHING_TO_SEND = "There is nothing to send."
+NOTHING_TO_TAKE_BACK = "There is nothing to take back: it was sent."
+NOTHING_HEARD = "I have not heard anything yet."
+NOTHING_SAID = "I have not said anything yet."
+
+# --- What happens -----------------------------------------------------------------------------------------
+
+
+class Kind(StrEnum):
+    """What a narration is."""
+
+    QUESTION = "question"
+    """The agent (or a structured request) asks: what is said or typed next is its reply."""
+    TEXT = "text"
+    """What the agent wrote."""
+    REPEAT = "repeat"
+    """What was narrated before, once more: it changes nothing of who has the turn."""
+    REMARK = "remark"
+    """Of the session itself: it changes nothing either."""
+
+
+@dataclass(frozen=True)
+class Speaking:
+    """A narration begins to be heard, or goes on after a pause."""
+
+    text: str
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Silent:
+    """Our voice has fallen silent; ``unfinished`` says whether there is a rest that could go on."""
+
+    unfinished: bool = False
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """This is what stands in the input line now."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A line was sent."""
+
+    text: str
+    at_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Passed:
+    """So much audio time has passed; ``busy``: somebody speaks, or something said is not yet a message."""
+
+    seconds: float
+    busy: bool
+
+
+@dataclass(frozen=True)
+class MicrophoneLost:
+    """It gives no sound any more, and is being looked for."""
+
+
+@dataclass(frozen=True)
+class MicrophoneBack:
+    """It gives sound again."""
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A structured request that is being asked by voice begins (or ends): its replies go to it."""
+
+    on: bool
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """So many messages wait for the agent, spoken ones among them or not."""
+
+    messages: int
+    spoken: bool
+
+
+Happening = (
+    Event | Speaking | Silent | Drafted | Typed | Passed | MicrophoneLost | MicrophoneBack | Asking | Waiting
+)
+
+# --- What is to be done -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Deliver:
+    """Give a message to the agent, or to the request that is being asked."""
+
+    message: UserMessage
+    delivery: Delivery
+
+
+@dataclass(frozen=True)
+class Drop:
+    """Show that something heard is not sent, and why."""
+
+    reason: DiscardReason
+    text: str
+
+
+class Do(StrEnum):
+    """Acts that need nothing more said."""
+
+    HOLD = "hold"
+    """Let the microphone's sound pass unheard."""
+    RELEASE = "release"
+    """Hear it again."""
+    SILENCE = "silence"
+    """End the narration, and what waits to be narrated."""
+    PAUSE = "pause"
+    """Stop narrating, to go on perhaps."""
+    RESUME = "resume"
+    """Go on at the word."""
+    GO_ON = "go_on"
+    """Narrate the rest of what was silenced."""
+    REPEAT = "repeat"
+    REPEAT_SLOWLY = "repeat_slowly"
+    REPEAT_SHORTER = "repeat_shorter"
+    TAKE_BACK = "take_back"
+    """Take back the newest spoken message that waits."""
+    INTERRUPT_AGENT = "interrupt_agent"
+    SWITCH_OFF = "switch_off"
+    SLEEP = "sleep"
+    """Transcribe phrases alone."""
+    WAKE = "wake"
+    CLOSE_MICROPHONE = "close_microphone"
+    OPEN_MICROPHONE = "open_microphone"
+    LOUDER = "louder"
+    QUIETER = "quieter"
+    FASTER = "faster"
+    SLOWER = "slower"
+
+
+@dataclass(frozen=True)
+class DropTurn:
+    """End the turn that is open: it will be no message, for this reason."""
+
+    reason: DiscardReason
+
+
+@dataclass(frozen=True)
+class Say:
+    """Tell the person a sentence of our own, aloud where Voice is on, and where ``written`` in writing."""
+
+    sentence: str
+    written: bool = True
+
+
+@dataclass(frozen=True)
+class Play:
+    """Play an earcon."""
+
+    earcon: Earcon
+
+
+@dataclass(frozen=True)
+class Tell:
+    """Emit an event."""
+
+    event: Event
+
+
+Act = Deliver | Drop | Do | DropTurn | Say | Play | Tell
+
+_PLAIN_COMMANDS = {
+    Command.REPEAT: Do.REPEAT,
+    Command.REPEAT_SLOWLY: Do.REPEAT_SLOWLY,
+    Command.GO_ON: Do.GO_ON,
+    Command.LOUDER: Do.LOUDER,
+    Command.QUIETER: Do.QUIETER,
+    Command.FASTER: Do.FASTER,
+    Command.SLOWER: Do.SLOWER,
+}
+_WORTH_A_SIGN = {
+    DiscardReason.NO_WORDS,
+    DiscardReason.PHANTOM,
+    DiscardReason.NOT_TRANSCRIBED,
+    DiscardReason.TYPED_INSTEAD,
+    DiscardReason.CUT_OFF,
+    DiscardReason.TALKED_OVER,
+}
+"""What the person should hear of: something that they said, or may have said, is not sent."""
+
+
+class TurnTaking:
+    """Who has the turn in one conversation, and what becomes of what happens."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings.conversation
+        controls = settings.controls
+        self._obeys = controls.enabled
+        self._ends_by_word = controls.enabled and controls.end_word is not None
+        self._controls = Controls(settings.transcription.language, controls.phrases, controls.end_word)
+        self._voice = VoiceState.INACTIVE
+        self._microphone_lost = False
+        self._asleep = False
+        self._quiet = False
+        self._draft = ""
+        self._speaking = False
+        self._busy = False
+        """Somebody speaks, or something said is not yet a message."""
+        self._working = False
+        self._asking = False
+        self._narrating: Kind | None = None
+        self._paused_s: float | None = None
+        """How long the narration has been paused by a sound; None where it is not."""
+        self._unfinished = False
+        self._said_anything = False
+        self._question = ""
+        """What the agent asked last, until there is a reply or a new turn of its own."""
+        self._reply_due = False
+        """Whether the next message is the reply to a narrated question."""
+        self._held: list[UserMessage] = []
+        """What was said and waits for the end word."""
+        self._last_heard = ""
+        self._obeyed_at_s = 0.0
+        self._no_words_told = False
+        self._waiting = Waiting(0, spoken=False)
+        self._idle_s = 0.0
+        self._repeated = False
+
+    # --- What a status line shows -------------------------------------------------------------------------
+
+    @property
+    def on(self) -> bool:
+        """Whether Voice speaks and listens."""
+        return self._voice is VoiceState.ACTIVE
+
+    @property
+    def asleep(self) -> bool:
+        """Whether listening is paused."""
+        return self._asleep
+
+    @property
+    def held(self) -> str:
+        """What was said and waits for the end word, "" where nothing does."""
+        return " ".join(message.text for message in self._held)
+
+    @property
+    def status(self) -> Status:
+        """What goes on: the first of these that is so."""
+        if self._voice is VoiceState.STARTING:
+            return Status.STARTING
+        if not self.on:
+            return Status.WORKING if self._working else Status.VOICE_OFF
+        states = (
+            (self._microphone_lost, Status.MICROPHONE_LOST),
+            (self._draft, Status.HELD),
+            (self._narrating, Status.NARRATING),
+            (self._asleep, Status.ASLEEP),
+            (self._speaking, Status.HEARING),
+            (self._busy, Status.TRANSCRIBING),
+            (self._working and not self._asking, Status.WORKING),
+            (self._quiet, Status.QUIET),
+        )
+        return next((status for so, status in states if so), Status.LISTENING)
+
+    # --- What happens -------------------------------------------------------------------------------------
+
+    def take(self, happening: Happening) -> list[Act]:
+        """Take note of what happens; return what is to be done."""
+        match happening:
+            case Passed(seconds, busy):
+                return self._passed(seconds, busy)
+            case Drafted(text):
+                return self._drafted(text)
+            case Typed(text, at_s):
+                return self._typed(text, at_s)
+            case Speaking(text, kind):
+                return self._we_speak(text, kind)
+            case Silent(unfinished):
+                return self._we_are_silent(unfinished)
+            case Waiting():
+                self._waiting = happening
+            case Asking(on):
+                self._asking = on
+                self._question, self._idle_s, self._repeated = "", 0.0, False
+            case VoiceStateChanged(state):
+                return self._voice_is(state)
+            case MicrophoneLost():
+                self._microphone_lost, self._speaking = True, False
+            case MicrophoneBack():
+                self._microphone_lost = False
+                return [Play(Earcon.LISTENING)]
+            case AgentStarted():
+                self._working = True
+                self._question, self._reply_due = "", False
+                return self._stir()
+            case AgentEnded(error):
+                self._working = False
+                return [*self._stir(), *([Say(error)] if error else [])]
+            case HostLost(sentence):
+                self._working, self._reply_due, self._question = False, False, ""
+                return [*self._stir(), Say(sentence, written=False)]
+            case _:
+                return self.heard([happening])
+        return []
+
+    def heard(self, events: Iterable[Event]) -> list[Act]:
+        """Take what came of one frame of the microphone: what belongs to one turn comes together."""
+        events = list(events)
+        in_words = any(isinstance(event, UserMessage) for event in events)
+        acts: list[Act] = []
+        for event in events:
+            match event:
+                case SpeechStarted():
+                    acts += [Tell(event), *self._somebody_speaks()]
+                case SpeechEnded():
+                    self._speaking = False
+                    acts.append(Tell(event))
+                case UserMessage():
+                    acts += self._said(event)
+                case Discarded():
+                    acts += self._heard_for_nothing(event, in_words)
+                case CommandHeard():
+                    acts += self._stopped(event)
+                case PartialTranscript(text, at_s):
+                    acts.append(Tell(PartialTranscript(f"{self.held} {text}".strip(), at_s)))
+                case UtteranceNearCap(remaining_s=remaining_s):
+                    acts += [
+                        Tell(event),
+                        Say(f"Your message can be {remaining_s:.0f} seconds longer; then it is sent."),
+                    ]
+                case _:
+                    acts.append(Tell(event))
+        return acts
+
+    # --- The keyboard -------------------------------------------------------------------------------------
+
+    def _drafted(self, text: str) -> list[Act]:
+        before, self._draft = self._draft, text
+        acts = self._stir()
+        if text and not before:
+            acts.append(Do.HOLD)
+        elif before and not text:
+            acts.append(Do.RELEASE)
+        return acts
+
+    def _typed(self, text: str, at_s: float) -> list[Act]:
+        held_microphone, self._draft = bool(self._draft), ""
+        acts = self._stir()
+        if not text.strip():
+            acts += self._send_held()
+        else:
+            if self._speaking:
+                self._speaking = False
+                acts.append(DropTurn(DiscardReason.TYPED_INSTEAD))
+            acts += self._drop_held(DiscardReason.TYPED_INSTEAD)
+            acts += [*self._fall_silent(), self._deliver(UserMessage(text, "keyboard", at_s))]
+        if held_microphone:
+            acts.append(Do.RELEASE)
+        return acts
+
+    # --- What was said ------------------------------------------------------------------------------------
+
+    def _somebody_speaks(self) -> list[Act]:
+        self._speaking = self._busy = True
+        acts = [] if self._asleep else self._stir()
+        if self._narrating is not None and not self._asleep:
+            self._paused_s = 0.0
+            acts.append(Do.PAUSE)
+        return acts
+
+    def _said(self, message: UserMessage) -> list[Act]:
+        text = message.text
+        spoken = self._command_in(text)
+        if self._asleep and spoken is None:
+            return [Drop(DiscardReason.ASLEEP, "")]
+        self._no_words_told = False
+        if spoken is not None:
+            if self._obeyed_already(spoken.command, message):
+                return [Drop(DiscardReason.COMMAND, text)]
+            heard = CommandHeard(spoken.command, spoken.phrase, message.at_s)
+            return [Tell(heard), *self._obey(spoken.command)]
+        if self._over_us and self._controls.is_backchannel(text):
+            return [Drop(DiscardReason.BACKCHANNEL, text), *self._resume()]
+        self._last_heard = text
+        return [*self._fall_silent(), *self._take_words(message)]
+
+    def _take_words(self, message: UserMessage) -> list[Act]:
+        if not self._ends_by_word or self._asking:
+            return [self._deliver(message)]
+        ended = self._controls.without_end_word(message.text)
+        if ended is None:
+            self._held.append(message)
+            return [Play(Earcon.HEARD), Tell(PartialTranscript(self.held, message.at_s))]
+        if ended:
+            self._held.append(replace(message, text=ended))
+        return self._send_held()
+
+    def _send_held(self) -> list[Act]:
+        """Deliver what waits for the end word, as one message."""
+        if not self._held:
+            return [Say(NOTHING_TO_SEND)] if self.on and self._ends_by_word else []
+        joined = joined_message(self._held)
+        self._held.clear()
+        return [self._deliver(joined)]
+
+    def _drop_held(self, reason: DiscardReason) -> list[Act]:
+        text = self.held
+        self._held.clear()
+        return [Drop(reason, text), Play(Earcon.NOT_SENT)] if text else []
+
+    def _deliver(self, message: UserMessage) -> Deliver:
+        delivery = self._settings.while_busy
+        if self._reply_due and delivery is Delivery.FOLLOW_UP:
+            delivery = Delivery.STEER
+        self._reply_due, self._question, self._repeated = False, "", False
+        return Deliver(message, delivery)
+
+    def _heard_for_nothing(self, event: Discarded, in_words: bool) -> list[Act]:
+        if self._asleep:
+            return [Drop(DiscardReason.ASLEEP, "")]
+        acts: list[Act] = [Drop(event.reason, event.text)]
+        if in_words or event.reason not in _WORTH_A_SIGN:
+            return acts
+        acts.append(Play(Earcon.NOT_SENT))
+        wordless = event.reason in (DiscardReason.NO_WORDS, DiscardReason.PHANTOM)
+        if wordless and not self._no_words_told and not self._over_us:
+            self._no_words_told = True
+            acts.append(Say(NO_WORDS))
+        return acts
+
+    # --- Spoken controls ----------------------------------------------------------------------------------
+
+    def _command_in(self, text: str) -> Spoken | None:
+        """The control that an utterance is, if that means something now."""
+        if not self._obeys:
+            return None
+        if self._asleep:
+            return self._controls.command_in(text, (Command.WAKE, Command.STOP_VOICE))
+        meaningless = {Command.WAKE}
+        if not (self._over_us or self._working):
+            meaningless.add(Command.STOP_TALKING)
+        if not self._unfinished and self._paused_s is None:
+            meaningless.add(Command.GO_ON)
+        if not self._ends_by_word:
+            meaningless.add(Command.SEND)
+        spoken = self._controls.command_in(text, frozenset(Command) - meaningless)
+        if spoken and spoken.command not in STOPS and find(words(spoken.phrase), words(self._question)) >= 0:
+            return None  # "Continue, or stop?" "Continue." That is an answer
+        return spoken
+
+    def _stopped(self, event: CommandHeard) -> list[Act]:
+        """A stop was heard by its own path: the turn that it is in is nothing more than that."""
+        if not self._obeys:
+            return []
+        self._obeyed_at_s = event.at_s
+        acts: list[Act] = [Tell(event)]
+        if self._speaking:
+            self._speaking = False
+            acts.append(DropTurn(DiscardReason.COMMAND))
+        return acts + self._obey(Command(event.command))
+
+    def _obeyed_already(self, command: Command, message: UserMessage) -> bool:
+        """Whether the stop path has heard this before the turn was over."""
+        return command in STOPS and message.heard is not None and message.heard.end_s <= self._obeyed_at_s
+
+    def _obey(self, command: Command) -> list[Act]:
+        match command:
+            case Command.STOP_VOICE:
+                return [Do.SWITCH_OFF]
+            case Command.PAUSE:
+                self._asleep = True
+                return [*self._fall_silent(), *self._drop_held(DiscardReason.CUT_OFF), Do.SLEEP]
+            case Command.WAKE:
+                self._asleep = False
+                return [*self._stir(), Do.WAKE, Play(Earcon.LISTENING)]
+            case Command.STOP_TALKING:
+                if self._over_us:
+                    return self._fall_silent()
+                return [Do.INTERRUPT_AGENT] if self._working else []
+            case Command.SCRATCH:
+                return self._scratch()
+            case Command.SEND:
+                return self._send_held()
+            case Command.READ_BACK:
+                said = self.held or self._last_heard
+                return [*self._fall_silent(), Say(f"I heard: {said}" if said else NOTHING_HEARD)]
+            case Command.REPEAT | Command.REPEAT_SLOWLY if not self._said_anything:
+                return [Say(NOTHING_SAID)]
+            case Command.REPEAT | Command.REPEAT_SLOWLY:
+                return [*self._fall_silent(), _PLAIN_COMMANDS[command]]
+            case Command.GO_ON:
+                return self._resume() if self._paused_s is not None else [Do.GO_ON]
+        return [_PLAIN_COMMANDS[command], *self._resume()]
+
+    def _scratch(self) -> list[Act]:
+        if self._held:
+            return [*self._drop_held(DiscardReason.TAKEN_BACK), *self._resume()]
+        if self._waiting.spoken:
+            return [Do.TAKE_BACK, *self._resume()]
+        return [*self._fall_silent(), Say(NOTHING_TO_TAKE_BACK)]
+
+    # --- Our voice ----------------------------------------------------------------------------------------
+
+    @property
+    def _over_us(self) -> bool:
+        """Whether we speak, or have only paused."""
+        return self._narrating is not None or self._paused_s is not None
+
+    def _we_speak(self, text: str, kind: Kind) -> list[Act]:
+        self._narrating, self._paused_s = kind, None
+        if kind in (Kind.REMARK, Kind.REPEAT):
+            return []
+        self._said_anything = True
+        acts = self._stir()
+        if kind is Kind.QUESTION:
+            self._reply_due = True
+        if kind is Kind.QUESTION or text.rstrip().endswith("?"):
+            self._question, self._repeated = text, False
+        return acts
+
+    def _we_are_silent(self, unfinished: bool) -> list[Act]:
+        asked = self._narrating in (Kind.QUESTION, Kind.REPEAT) and not unfinished
+        if self._narrating is not Kind.REMARK:
+            self._unfinished = unfinished
+        self._narrating = None
+        self._idle_s = 0.0
+        ready = asked and self.on and not (self._asleep or self._draft or self._microphone_lost)
+        return [Play(Earcon.LISTENING)] if ready else []
+
+    def _fall_silent(self) -> list[Act]:
+        """End our voice, where it is not silent. What waits only for the person to finish goes on waiting."""
+        over_us, self._paused_s = self._over_us, None
+        return [Do.SILENCE] if over_us else []
+
+    def _resume(self) -> list[Act]:
+        if self._paused_s is None:
+            return []
+        self._paused_s = None
+        return [Do.RESUME]
+
+    # --- Time ---------------------------------------------------------------------------------------------
+
+    def _passed(self, seconds: float, busy: bool) -> list[Act]:
+        self._busy = busy
+        if self._paused_s is not None:
+            self._paused_s += seconds
+            return self._resume() if not busy and self._paused_s >= self._settings.resume_after_s else []
+        if not self._users_turn:
+            return []
+        self._idle_s += seconds
+        if self._idle_s < self._settings.answer_within_s:
+            return []
+        self._idle_s = 0.0
+        if not self._repeated:
+            self._repeated = True
+            return [Do.REPEAT_SHORTER]
+        self._quiet = True
+        return [Do.CLOSE_MICROPHONE] if self._settings.quiet_microphone == "closed" else []
+
+    @property
+    def _users_turn(self) -> bool:
+        """Whether nothing is missing but the user's reply to a question that they have heard."""
+        working = self._working and not self._asking
+        away = self._asleep or self._quiet or self._microphone_lost or not self.on
+        said = self._busy or self._held or self._waiting.messages or self._draft
+        return bool(self._question) and not (working or away or said or self._narrating)
+
+    def _stir(self) -> list[Act]:
+        """Somebody does something: the count begins anew, and a quiet session is awake."""
+        self._idle_s = 0.0
+        if not self._quiet:
+            return []
+        self._quiet = False
+        return [Do.OPEN_MICROPHONE] if self._settings.quiet_microphone == "closed" else []
+
+    # --- Voice --------------------------------------------------------------------------------------------
+
+    def _voice_is(self, state: VoiceState) -> list[Act]:
+        before, self._voice = self._voice, state
+        if state is VoiceState.ACTIVE:
+            self._no_words_told = False
+            return [*([Do.HOLD] if self._draft else []), Play(Earcon.LISTENING)]
+        if before is not VoiceState.ACTIVE:
+            return []
+        self._asleep = self._quiet = self._microphone_lost = False
+        self._speaking = self._busy = self._unfinished = False
+        self._narrating = self._paused_s = None
+        self._question, self._idle_s = "", 0.0
+        return [*self._drop_held(DiscardReason.CUT_OFF), Play(Earcon.OFF)]
+
+
+def joined_message(parts: Sequence[UserMessage]) -> UserMessage:
+    """Several spoken turns as one message; it is as sure as the least sure of them."""
+    first, last = parts[0], parts[-1]
+    heard = Span(first.heard.start_s, last.heard.end_s) if first.heard and last.heard else None
+    sure = [part.confidence for part in parts if part.confidence is not None]
+    text = " ".join(part.text for part in parts)
+    return replace(last, text=text, heard=heard, confidence=min(sure, default=None))
