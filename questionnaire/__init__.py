@@ -73,6 +73,7 @@ from questionnaire.progress import (
 from questionnaire.restrictions import AdjustableToolset, Lift, RestrictedToolset, Restriction, Withhold
 from questionnaire.sockets import serve_mirrors
 from questionnaire.surface import ToolSurface
+from questionnaire.tool import tool_call_id
 from questionnaire.toolset import CombinedToolset, FunctionToolset, Tool, ToolResult, Toolset
 
 __all__ = [
@@ -174,4 +175,5 @@ __all__ = [
     "read_reply",
     "read_words",
     "serve_mirrors",
+    "tool_call_id",
 ]

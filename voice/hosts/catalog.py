@@ -44,7 +44,9 @@ class Agent:
 
 
 AGENTS: Mapping[str, Agent] = {
-    "demo": Agent("voice.hosts.demo", "a scripted one, to try it with"),
+    "demo": Agent("voice.hosts.demo_chat", "a scripted one, to try it with"),
+    "acp": Agent("voice.hosts.acp.host", "any that speaks ACP: -- COMMAND …", "acp"),
+    "pi": Agent("voice.hosts.pi", "Pi: -- PI ARGUMENTS"),
     "pydantic-ai": Agent(
         "voice.hosts.pydantic_ai", "one written with pydantic-ai: -- module:agent", "pydantic-ai"
     ),

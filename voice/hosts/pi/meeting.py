@@ -1,0 +1,105 @@
+"""The folder in which Pi finds us: for the user alone, with a socket and a token for one meeting."""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+import stat
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import anyio
+from anyio.abc import SocketListener
+
+from voice.errors import HostError
+
+ENVIRONMENT = "VIVA_VOICE_BRIDGE"
+"""The environment variable that names the folder to the bridge; without it that is `rendezvous`."""
+
+_SOCKET, _TOKEN = "socket", "token"
+_LONGEST_PATH = 103
+"""Bytes: what the name of a socket may have on macOS; Linux allows four more."""
+
+
+def rendezvous() -> Path:
+    """The folder where a Pi with a terminal of its own finds us; the bridge works it out in the same way."""
+    if named := os.environ.get(ENVIRONMENT):
+        return Path(named)
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    if not runtime:
+        runtime = str(Path(os.environ.get("TMPDIR") or "/tmp") / f"viva-voce-{os.getuid()}")  # noqa: S108
+    return Path(runtime) / "viva-voce" / "pi"
+
+
+class MeetingPlace:
+    """One such folder, while somebody waits in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._token = ""
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[SocketListener]:
+        """Wait there; raises `HostError` where the folder is not ours alone, or taken."""
+        self._own()
+        path = self._folder / _SOCKET
+        if len(os.fsencode(path)) > _LONGEST_PATH:
+            raise HostError(
+                f"{path} is too long for the name of a socket.", mend=f"name a folder in {ENVIRONMENT}"
+            )
+        await self._refuse_a_second(path)
+        try:
+            listener = await anyio.create_unix_listener(path, mode=0o600)
+            self._write_token()
+        except OSError as error:
+            raise HostError(
+                f"No Pi can be waited for in {self._folder}: {error.strerror or error}."
+            ) from error
+        try:
+            async with listener:
+                yield listener
+        finally:
+            for name in (_TOKEN, _SOCKET):
+                with suppress(OSError):
+                    (self._folder / name).unlink()
+
+    def admits(self, token: object) -> bool:
+        """Whether this is the token in the folder, which then is another: it is good for one meeting."""
+        if not isinstance(token, str) or not hmac.compare_digest(token.encode(), self._token.encode()):
+            return False
+        self._write_token()
+        return True
+
+    def _own(self) -> None:
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            found = self._folder.lstat()
+        except OSError as error:
+            raise HostError(
+                f"The folder {self._folder} cannot be made: {error.strerror or error}."
+            ) from error
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+            raise HostError(
+                f"The folder {self._folder} is not for you alone, so no Pi is waited for in it.",
+                mend=f"remove it, or chmod 700 {self._folder}",
+            )
+
+    async def _refuse_a_second(self, path: Path) -> None:
+        try:
+            stream = await anyio.connect_unix(path)
+        except OSError:
+            return  # nobody, or a socket that a dead process left
+        await stream.aclose()
+        raise HostError(
+            f"Another Viva Voce waits for Pi in {self._folder}.",
+            mend=f"end it, or name another folder in {ENVIRONMENT}",
+        )
+
+    def _write_token(self) -> None:
+        self._token = secrets.token_urlsafe(32)
+        written = self._folder / f".{_TOKEN}"
+        written.touch(mode=0o600)
+        written.write_text(self._token)
+        written.replace(self._folder / _TOKEN)
