@@ -38,6 +38,10 @@ TIMESTAMPS_FROM_S = 5.0
 piece: of the words of a five-minute reply 19.5 % were wrong, and 11.0 % with them. On short replies they do
 harm: 10.0 % against 8.2 %. Both from ``benchmarks/``."""
 
+DOUBTFUL_COMPRESSION = 2.4
+DOUBTFUL_LOG_PROBABILITY = -1.0
+"""Beyond these, which are those of the reference implementation, a short window's text is made again."""
+
 TRIES = 3
 """How often a piece is given to a new child after one has died of it."""
 
@@ -177,20 +181,39 @@ def _stopped() -> TranscriberError:
 def _child(model: str, language: str, threads: int) -> Handler:
     """Load the model and warm it up; return what answers requests."""
     try:
-        from faster_whisper import WhisperModel
+        from voice.backends.whisper_engine import ShortWindowWhisper
     except ImportError as error:
         raise ImportError(LibraryMissing(error).sentence) from error
 
-    whisper = WhisperModel(model, device="cpu", compute_type=COMPUTE_TYPE, cpu_threads=threads)
+    whisper = ShortWindowWhisper(model, device="cpu", compute_type=COMPUTE_TYPE, cpu_threads=threads)
 
     def answer(header: dict[str, Any], payload: bytes) -> Message:
         samples = np.frombuffer(payload, np.int16)
         if header["load"]:
             samples = np.zeros(SAMPLE_RATE, np.int16)
-        transcript = _transcribe(whisper, samples, language)
+        transcript = _guarded(whisper, samples, language)
         return ({} if header["load"] else transcript), b""
 
     return answer
+
+
+def _guarded(whisper: Any, samples: Samples, language: str) -> dict[str, Any]:
+    """Transcribe with the short window; where the result looks wrong, once more with the full one."""
+    whisper.full_window = False
+    transcript = _transcribe(whisper, samples, language)
+    if not _doubtful(transcript):
+        return transcript
+    whisper.full_window = True
+    again = _transcribe(whisper, samples, language)
+    return {**again, "compute_s": transcript["compute_s"] + again["compute_s"]}
+
+
+def _doubtful(transcript: dict[str, Any]) -> bool:
+    return bool(
+        transcript["ran_on"]
+        or transcript["compression_ratio"] > DOUBTFUL_COMPRESSION
+        or transcript["average_log_probability"] < DOUBTFUL_LOG_PROBABILITY
+    )
 
 
 def _transcribe(whisper: Any, samples: Samples, language: str) -> dict[str, Any]:

@@ -39,8 +39,8 @@ async def test_pieces_are_answered_in_order_and_the_same_sound_gives_the_same_te
     names = ["yes.wav", "no.wav", "second-one.wav"]
     sounds = [read_recording(fixtures_folder / name) for name in names]
     pending = [whisper.submit(sound) for sound in sounds * 2]
-    texts = [(await one.result()).text for one in pending]
-    assert texts == ["Yes.", "No.", "The second one."] * 2
+    texts = [(await one.result()).text.rstrip(".") for one in pending]
+    assert texts == ["Yes", "No", "The second one"] * 2
 
 
 async def test_a_cancelled_piece_is_never_begun(whisper, fixtures_folder):
