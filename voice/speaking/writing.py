@@ -1,4 +1,4 @@
-"""A text that is still being written, for somebody who reads it meanwhile."""
+"""A text that is still being written, for those who read it meanwhile."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import anyio
 
 
 class Writing:
-    """Takes the parts of a text as they come, and gives them to one reader; the writer never waits.
+    """Takes the parts of a text as they come, and gives them to readers; the writer never waits.
 
     ::
 
@@ -21,7 +21,6 @@ class Writing:
 
     def __init__(self) -> None:
         self._parts: list[str] = []
-        self._read = 0
         self._ended = False
         self._changed = anyio.Event()
 
@@ -47,19 +46,29 @@ class Writing:
         self._tell()
 
     def __aiter__(self) -> AsyncIterator[str]:
-        """The parts, for one reader."""
-        return self
-
-    async def __anext__(self) -> str:
-        """What has been written since the last part; waits for it."""
-        while self._read == len(self._parts):
-            if self._ended:
-                raise StopAsyncIteration
-            await self._changed.wait()
-        parts = self._parts[self._read :]
-        self._read = len(self._parts)
-        return "".join(parts)
+        """The parts, from the first one on, for each reader anew: what was interrupted can go on."""
+        return _Reader(self)
 
     def _tell(self) -> None:
         self._changed.set()
         self._changed = anyio.Event()
+
+
+class _Reader:
+    def __init__(self, writing: Writing) -> None:
+        self._writing = writing
+        self._read = 0
+
+    def __aiter__(self) -> AsyncIterator[str]:
+        return self
+
+    async def __anext__(self) -> str:
+        """What has been written since the last part; waits for it."""
+        writing = self._writing
+        while self._read == len(writing._parts):
+            if writing.ended:
+                raise StopAsyncIteration
+            await writing._changed.wait()
+        parts = writing._parts[self._read :]
+        self._read = len(writing._parts)
+        return "".join(parts)
