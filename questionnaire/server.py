@@ -10,7 +10,7 @@ beginning, with the replies so far, which the client carries along, sealed.
 import json
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -139,6 +139,18 @@ class ServedPrompt:
     run: Callable[[], Awaitable[str]]
 
 
+class LineSink(Protocol):
+    """Where the lines for a client go."""
+
+    async def write(self, text: str, /) -> object:
+        """Write a line, with its end."""
+        ...
+
+    async def flush(self) -> object:
+        """Have it on its way."""
+        ...
+
+
 class ToolServer:
     """An MCP server for a set of tools; when the set changes, clients are told.
 
@@ -181,6 +193,11 @@ class ToolServer:
                 await self.serve(read, write)
         except* (anyio.BrokenResourceError, anyio.ClosedResourceError, BrokenPipeError) as gone:
             _log.debug("it ended with messages under way: %r", gone.exceptions)
+
+    async def serve_lines(self, lines: AsyncIterable[str], out: LineSink) -> None:
+        """Serve the one client that sends `lines`, as over standard input and output, until they end."""
+        async with stdio_server(stdin=lines, stdout=out) as (read, write):  # type: ignore[arg-type]
+            await self.serve(read, write)
 
     async def serve(self, read: Any, write: Any) -> None:
         """Serve the one client at the other end of a transport of the library's, until it leaves."""

@@ -25,6 +25,7 @@ class Turns:
         self._came = anyio.Event()
         self._begun = anyio.Event()
         self._text = ""
+        self._closing = False
         self.open = False
         """Whether a turn goes on."""
 
@@ -49,6 +50,11 @@ class Turns:
         while self._waiting and not self.open:
             await self._begun.wait()
 
+    def close(self) -> None:
+        """Have `run` return when the present turn has ended; what waits is kept for the next one."""
+        self._closing = True
+        self._came.set()
+
     def write(self, text: str) -> None:
         """The agent wrote a further part; nothing where no turn goes on."""
         if not self._text:
@@ -64,14 +70,17 @@ class Turns:
             self._emit(AssistantText(text))
 
     async def run(self, turn: Callable[[str], Awaitable[str]]) -> None:
-        """Take one turn after another until cancelled.
+        """Take one turn after another until it is closed or cancelled.
 
         ``turn`` takes the message and returns a sentence where the turn ended by an error, else "".
         """
+        self._closing = False
         while True:
-            while not self._waiting:
+            while not self._waiting and not self._closing:
                 self._came = anyio.Event()
                 await self._came.wait()
+            if self._closing:
+                return
             text = self._waiting.popleft()
             self._urgent = max(0, self._urgent - 1)
             error = ""
