@@ -1,0 +1,246 @@
+"""The agent that `voice chat` talks with unless another is named: a script, no model and no key behind it.
+
+It shows what can happen in a session: it asks on the screen or by voice, works for a while, wants a
+permission, and breaks down when it is told to.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+
+from questionnaire import (
+    AdjustableToolset,
+    Option,
+    Outcome,
+    Question,
+    Questionnaire,
+    Status,
+    ToolResult,
+    Unclear,
+    read_questionnaire,
+)
+from voice.errors import HostDied, SettingsError
+from voice.events import Emit, HostLost, ToolCalled
+from voice.hosts.demo import ASK, KIND_OF_PROJECT
+from voice.hosts.turns import Turns
+from voice.ports import Delivery
+from voice.spoken_answers import Wish, read_spoken
+from voice.spoken_form import spoken_questionnaire
+
+WORK_S = 6.0
+"""How long its work takes."""
+
+STEPS = ("the folders", "the tests", "the checks")
+
+HELP = """I am a script, and know five words:
+
+- **ask** has me ask you something, on the screen or aloud
+- **work** has me work for a while: talk to me meanwhile, or stop me
+- **delete** has me ask for a permission
+- **crash** has me break down; your next message starts me again
+- **help** is this
+"""
+
+PERMISSION = Questionnaire(
+    (
+        Question(
+            "May I delete the folder build?",
+            (Option("Allow once", "Everything in it is gone then."), Option("Deny", "It stays as it is.")),
+            header="Permission",
+        ),
+    ),
+    risky=True,
+)
+
+_OWN_WORDS = {"ask", "work", "delete", "crash", "help"}
+_CALL = re.compile(r"call (\w+) (\{.*\})", re.DOTALL)
+
+
+class DemoHost:
+    """A `voice.ports.Host` around the script; ``pause`` is what its work waits with."""
+
+    def __init__(
+        self,
+        *,
+        tools: AdjustableToolset,
+        ask: Callable[[Questionnaire], Awaitable[Outcome]],
+        emit: Emit,
+        pause: Callable[[float], Awaitable[None]] = anyio.sleep,
+    ) -> None:
+        self._tools = tools
+        self._ask = ask
+        self._emit = emit
+        self._pause = pause
+        self._turns: Turns | None = None
+        self._steering: deque[str] = deque()
+        self._stopping = anyio.CancelScope()
+        self._asked: Question | None = None
+        """What was asked in words; the next message is the reply."""
+        self._greeted = False
+
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
+        return "the demo agent"
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn goes on, or is about to begin."""
+        return self._turns is not None and self._turns.busy
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[None]:
+        """Begin to take messages."""
+        self._turns = Turns(self._emit)
+        self._steering.clear()
+        self._asked = None
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._turns.run, self._turn)
+                yield
+                tasks.cancel_scope.cancel()
+        finally:
+            self._turns = None
+
+    async def send(self, text: str, delivery: Delivery = Delivery.FOLLOW_UP) -> None:
+        """Take a message. Raises `HostDied` where it is not open, or has crashed."""
+        if self._turns is None:
+            raise HostDied("The demo agent does not run.")
+        if not self._turns.open or delivery is Delivery.FOLLOW_UP:
+            self._turns.put(text)
+        elif delivery is Delivery.STEER:
+            self._steering.append(text)
+        else:
+            self._turns.put_first(text)
+            self._stopping.cancel()
+
+    async def interrupt(self) -> None:
+        """Stop what it is at."""
+        if self._turns is not None:
+            await self._turns.begun()
+            if self._turns.open:
+                self._stopping.cancel()
+
+    async def _turn(self, text: str) -> str:
+        with anyio.CancelScope() as self._stopping:
+            await self._read(text)
+            while self._steering:
+                await self._read(self._steering.popleft())
+        while self._steering and self._turns is not None:
+            self._turns.put_first(self._steering.pop())
+        return ""
+
+    async def _read(self, text: str) -> None:
+        """Do what a message says."""
+        said = re.findall(r"[a-z]+", text.lower())
+        words = set(said)
+        if called := _CALL.fullmatch(text.strip()):
+            await self._call(called[1], json.loads(called[2]))
+        elif self._asked is not None and not (len(said) == 1 and words <= _OWN_WORDS):
+            self._take_reply(self._asked, text)
+        elif "crash" in words:
+            self._crash()
+        elif "help" in words:
+            self._write(HELP)
+        elif words & {"work", "working", "build"}:
+            await self._work()
+        elif words & {"delete", "permission"}:
+            await self._want_permission()
+        elif words & {"ask", "question"} or not self._greeted:
+            await self._ask_kind()
+        else:
+            self._write(f"You said: {text}\n\nI am only a script. Say help, and I tell what I know.")
+        self._finish_text()
+
+    async def _ask_kind(self) -> None:
+        """Ask with the tool where it is active, else aloud, else in writing."""
+        if not self._greeted:
+            self._write("Hello! Let us set up a project.")
+            self._finish_text()
+        self._greeted = True
+        questionnaire = read_questionnaire(ASK, KIND_OF_PROJECT)
+        if ASK in {tool.name for tool in self._tools.tools()}:
+            result = await self._call(ASK, KIND_OF_PROJECT)
+            if result.details.get("status") == Status.SUPERSEDED:
+                self._asked = questionnaire.questions[0]  # Voice began meanwhile: the reply is a message
+                return
+            answers = result.details.get("answers") or [{}]
+            self._decide(answers[0].get("answer"))
+            return
+        self._asked = questionnaire.questions[0]
+        text = spoken_questionnaire(questionnaire)
+        if (await self._call("narrate", {"text": text})).details.get("error") == "voice_not_active":
+            self._write(text)
+
+    def _take_reply(self, asked: Question, text: str) -> None:
+        match read_spoken(asked, text):
+            case Unclear(reason):
+                self._write(f"{reason} Which is it: {' or '.join(option.label for option in asked.options)}?")
+            case Wish():
+                self._asked = None
+                self._write("Very well, later.")
+            case choice:
+                self._asked = None
+                labels = [asked.options[index].label for index in choice.selected]
+                self._decide(labels[0] if labels else choice.custom)
+
+    def _decide(self, kind: str | None) -> None:
+        told = f"So it is: {kind}." if kind else "Undecided, then."
+        self._write(f"{told} Say work, and I set it up.")
+
+    async def _work(self) -> None:
+        self._write("I set it up, which takes a while. Talk to me meanwhile.\n\n")
+        for number, step in enumerate(STEPS, 1):
+            await self._pause(WORK_S / len(STEPS))
+            self._write(f"{number}. I have made {step}.\n")
+            while self._steering:
+                self._write(f"   You told me: {self._steering.popleft()}\n")
+        self._write("\nDone. Say delete, and I clean up, if you allow it.")
+
+    async def _want_permission(self) -> None:
+        outcome = await self._ask(PERMISSION)
+        answer = outcome.responses[0].answer if outcome.responses else None
+        allowed = outcome.status is Status.ANSWERED and answer is not None and answer.selected == (0,)
+        self._write(
+            "I have deleted it. (I am a script: nothing was touched.)" if allowed else "I leave it, then."
+        )
+
+    def _crash(self) -> None:
+        self._turns, turns = None, self._turns
+        if turns is not None:
+            turns.close()
+        self._emit(HostLost("The demo agent has crashed, as it was told. Your next message starts it again."))
+
+    async def _call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        self._finish_text()
+        result = await self._tools.call(name, arguments)
+        self._emit(ToolCalled(name, result.text, result.is_error))
+        return result
+
+    def _write(self, text: str) -> None:
+        if self._turns is not None:
+            self._turns.write(text)
+
+    def _finish_text(self) -> None:
+        if self._turns is not None:
+            self._turns.written()
+
+
+def make_host(
+    arguments: Sequence[str],
+    *,
+    tools: AdjustableToolset,
+    ask: Callable[[Questionnaire], Awaitable[Outcome]],
+    emit: Emit,
+) -> DemoHost:
+    """The demo agent; it takes no arguments. Raises `SettingsError` for any."""
+    if arguments:
+        raise SettingsError(f"The demo agent takes no arguments, and {' '.join(arguments)} came.")
+    return DemoHost(tools=tools, ask=ask, emit=emit)
