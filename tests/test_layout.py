@@ -35,6 +35,7 @@ QUESTIONNAIRE = [
 ]
 PURE = [
     "voice/listening/endpointing.py",
+    "voice/listening/patience.py",
     "voice/listening/pieces.py",
     "voice/listening/utterances.py",
     "voice/listening/judging.py",

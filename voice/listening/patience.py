@@ -1,0 +1,152 @@
+"""Patience: how long a silence must be before somebody has finished. Pure.
+
+A fixed silence is rude or slow. How long people pause inside a reply depends on what they were asked, and
+often one hears in their words that more is to come: "and", "because", "four two seven". So the wait is made
+anew in each silence, from the question, the words so far and this user's own pauses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from math import ceil
+
+
+class Expected(StrEnum):
+    """What kind of reply a question asks for."""
+
+    CLOSED = "closed"
+    """A yes or no, or one of some options."""
+    OPEN = "open"
+    """Somebody's own words; also where nothing is known of the question."""
+    SPELLED = "spelled"
+    """Letters or digits, one after another."""
+
+
+@dataclass(frozen=True)
+class PatienceRule:
+    """Silences in seconds; where they come from is in ``benchmarks/results/turns.md``."""
+
+    closed_s: float = 0.5
+    """After a short answer to a closed question: of 227 recorded short replies none pauses for longer."""
+    open_s: float = 1.6
+    """After words that might be all: with less, people who think while they speak are cut off."""
+    unfinished_s: float = 2.4
+    """After words that want more."""
+    eagerness: float = 1.0
+    """By what all of them are multiplied: less than 1 is snappy, more is patient."""
+
+
+_SENTENCE_END = re.compile(r"[.!?:;]+\s")
+_MORE_TO_COME = (",", "-", "\N{EN DASH}", "\N{EM DASH}", "...", "\N{HORIZONTAL ELLIPSIS}", ":", ";")
+_APOSTROPHES = str.maketrans("", "", "'\N{RIGHT SINGLE QUOTATION MARK}")
+
+SHORT_WORDS = 4
+"""A reply of so many words at most can be all of the answer to a closed question; a longer one explains."""
+
+OWN_PAUSES = 8
+"""So many of the user's own pauses must be known before they count …"""
+
+OWN_PAUSES_KEPT = 60
+"""… and no more than the newest of them do, so that a tired evening is not judged by the morning."""
+
+OWN_SHARE = 0.95
+"""The wait is longer than this share of their pauses …"""
+
+OWN_MARGIN = 1.5
+"""… by this factor …"""
+
+LEAST_OWN_S, MOST_OWN_S = 1.0, 2.4
+"""… and never outside of these bounds, in seconds."""
+
+LEAST_PAUSE_S = 0.25
+"""Shorter silences are no pauses but stops between sounds."""
+
+
+@dataclass
+class OwnPauses:
+    """The pauses inside one user's replies, learned from their speech alone."""
+
+    _pauses: deque[float] = field(default_factory=lambda: deque(maxlen=OWN_PAUSES_KEPT))
+
+    def learn(self, pause_s: float) -> None:
+        """Take a silence after which the same reply went on."""
+        if pause_s >= LEAST_PAUSE_S:
+            self._pauses.append(pause_s)
+
+    def wait_s(self, otherwise: float) -> float:
+        """How long to wait after words that might be all; ``otherwise`` until enough is known."""
+        if len(self._pauses) < OWN_PAUSES:
+            return otherwise
+        longest = sorted(self._pauses)[ceil(OWN_SHARE * len(self._pauses)) - 1]
+        return min(max(longest * OWN_MARGIN, LEAST_OWN_S), MOST_OWN_S)
+
+
+@dataclass(frozen=True)
+class Wording:
+    """The words of a language that patience goes by."""
+
+    unfinished: Collection[str] = ()
+    """Words after which more is to come; the last of a reply is compared with them."""
+    closed: Collection[str] = ()
+    """Phrases in a question that has a closed answer."""
+    begins_closed: Collection[str] = ()
+    """Phrases with which such a question begins."""
+    spelled: Collection[str] = ()
+    """Phrases in a question that wants something spelled."""
+
+    @classmethod
+    def of(cls, phrases: Mapping[str, Collection[str]]) -> Wording:
+        """From the group ``patience`` of a language's phrases; what is missing there is empty."""
+        return cls(
+            *(
+                frozenset(phrases.get(name, ()))
+                for name in ("unfinished", "closed", "begins_closed", "spelled")
+            )
+        )
+
+    def expected_of(self, question: str) -> Expected:
+        """What kind of reply a narrated text asks for; what wants something spelled may be closed too."""
+        sentences = [f" {' '.join(_words(sentence))} " for sentence in _SENTENCE_END.split(question)]
+
+        def holds(phrases: Collection[str]) -> bool:
+            return any(f" {phrase} " in sentence for sentence in sentences for phrase in phrases)
+
+        if holds(self.spelled):
+            return Expected.SPELLED
+        begins = any(
+            sentence.startswith(f" {phrase} ") for sentence in sentences for phrase in self.begins_closed
+        )
+        return Expected.CLOSED if begins or holds(self.closed) else Expected.OPEN
+
+
+def wait_s(
+    rule: PatienceRule, wording: Wording, expected: Expected, words: str | None, own: OwnPauses
+) -> float:
+    """How long the present silence must last to end the turn.
+
+    ``words`` is what was said so far, None while it is not yet transcribed: then nothing is over soon.
+    """
+    open_s = own.wait_s(rule.open_s)
+    if words is None:
+        seconds = open_s
+    elif unfinished(words, wording):
+        seconds = max(rule.unfinished_s, open_s)
+    elif expected is Expected.CLOSED and 0 < len(_words(words)) <= SHORT_WORDS:
+        seconds = rule.closed_s
+    else:
+        seconds = max(rule.open_s, open_s) if expected is Expected.SPELLED else open_s
+    return seconds * rule.eagerness
+
+
+def unfinished(words: str, wording: Wording) -> bool:
+    """Whether the words so far want more: they end in such a word, in a comma, a dash or dots."""
+    last = _words(words)[-1:]
+    return words.rstrip().endswith(_MORE_TO_COME) or bool(last and last[0] in wording.unfinished)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower().translate(_APOSTROPHES))
