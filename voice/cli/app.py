@@ -8,6 +8,7 @@ import sys
 import click
 
 from voice import __version__
+from voice.cli.chat import chat
 from voice.cli.demo import demo
 from voice.cli.devices import devices
 from voice.cli.doctor import doctor
@@ -27,7 +28,7 @@ def app() -> None:
     """
 
 
-for command in (demo, replay, transcribe, say, devices, doctor):
+for command in (chat, demo, replay, transcribe, say, devices, doctor):
     app.add_command(command)
 
 

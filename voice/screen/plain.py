@@ -77,6 +77,10 @@ class PlainChat:
         for entry in self._story.take(event):
             self._print(entry)
 
+    def tell(self, *lines: str) -> None:
+        """Print lines about the program itself."""
+        self._say(*lines)
+
     def notice(self, sentence: str) -> None:
         """Print a sentence that a person should see."""
         self._print(Entry(Kind.NOTICE, sentence))

@@ -84,6 +84,10 @@ class ChatTerminal:
         self._print(self._story.take(event))
         self._refresh()
 
+    def tell(self, *lines: str) -> None:
+        """Show lines about the program itself."""
+        self._print_lines(list(lines))
+
     def notice(self, sentence: str) -> None:
         """Show a sentence that a person should see."""
         self._print([Entry(Kind.NOTICE, sentence)])

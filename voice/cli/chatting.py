@@ -1,0 +1,229 @@
+"""What ``voice chat`` puts together: a screen, an agent, and a conversation between them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+from anyio.abc import TaskStatus
+
+from voice.assembly import (
+    find_weights,
+    make_detector,
+    make_microphone,
+    make_speaker,
+    make_transcriber,
+    open_parts,
+)
+from voice.autonomous import Parts
+from voice.backends.recording import RecordingMicrophone
+from voice.chat import Chat
+from voice.cli.rehearsal import without_questionnaire
+from voice.errors import RecordingError, VoiceError
+from voice.events import AgentEnded, Event, Status, StatusChanged
+from voice.hosts.catalog import host_maker
+from voice.ports import Microphone
+from voice.scenes import CuedMicrophone
+from voice.screen.plain import PlainChat
+from voice.screen.terminal import ChatTerminal
+from voice.settings import Settings
+
+Screen = ChatTerminal | PlainChat
+
+_SIGNALLED = 128
+"""What a shell adds to the number of the signal that ended a process."""
+
+_RECORDINGS = (".wav", ".flac", ".mp3", ".ogg", ".opus", ".m4a", ".webm")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the command line says."""
+
+    agent: str
+    arguments: tuple[str, ...] = ()
+    mode: str | None = None
+    plain: bool = False
+    voice: bool = True
+    heard: bool = True
+    """Whether there is a speaker."""
+    replies: Path | None = None
+
+
+async def converse(settings: Settings, choices: Choices) -> int:
+    """Carry one conversation; returns the exit code.
+
+    Raises `VoiceError` for choices that cannot be used, and where the agent cannot be started.
+    """
+    questionnaire = not without_questionnaire(choices.mode)
+    make_host = host_maker(choices.agent, choices.arguments)
+    replies = _Replies(choices.replies) if choices.replies else None
+    weights = _Weights(settings, look_now=choices.voice)
+    screen = _screen(choices, told_limits(settings))
+
+    def emit(event: Event) -> None:
+        screen.take(event)
+        if replies is not None:
+            replies.take(event)
+
+    @asynccontextmanager
+    async def opened() -> AsyncGenerator[Parts]:
+        microphone: Microphone = (
+            replies.microphone if replies else make_microphone(settings.hearing, screen.notice)
+        )
+        transcriber = make_transcriber(settings.transcription, await weights.found())
+        # Loading what detects speech takes a while for the first time; keys are heard meanwhile.
+        await anyio.to_thread.run_sync(make_detector)
+        speaker = make_speaker(settings.speaking, heard=choices.heard)
+        async with open_parts(settings, transcriber, microphone, speaker) as parts:
+            yield parts
+
+    chat = Chat(make_host, opened, settings, emit, presenter=screen.presenter, questionnaire=questionnaire)
+    screen.tell(f"Viva Voce: you talk with {chat.host_name}. Say or type something; ? helps.")
+    ended = _Ended()
+    with _logged(screen.notice):
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(_heed_signals, chat, screen, ended)
+            tasks.start_soon(_watch_keys, chat, screen, ended)
+            try:
+                await chat.run(voice=choices.voice)
+            finally:
+                screen.close()
+                await ended.screen_closed()
+            tasks.cancel_scope.cancel()
+    return ended.code
+
+
+class _Ended:
+    """How it ended."""
+
+    def __init__(self) -> None:
+        self.code = 0
+        self._closed = anyio.Event()
+
+    def close(self, code: int) -> None:
+        self.code = self.code or code
+        self._closed.set()
+
+    async def screen_closed(self) -> None:
+        with anyio.CancelScope(shield=True), anyio.move_on_after(1.0):
+            await self._closed.wait()
+
+
+async def _watch_keys(chat: Chat, screen: Screen, ended: _Ended) -> None:
+    try:
+        ended.close(await screen.run(chat))
+    finally:
+        ended.close(0)
+
+
+async def _heed_signals(chat: Chat, screen: Screen, ended: _Ended, *, task_status: TaskStatus[None]) -> None:
+    """Ctrl-C that comes as a signal is the key; the other signals end the conversation in order."""
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+        task_status.started()
+        async for number in signals:
+            if number is signal.SIGINT:
+                screen.interrupt()
+            else:
+                ended.code = ended.code or _SIGNALLED + number
+                chat.quit()
+
+
+def _screen(choices: Choices, told: tuple[str, ...]) -> Screen:
+    draws = os.isatty(0) and os.isatty(1) and os.environ.get("TERM", "") not in ("", "dumb", "unknown")
+    return (
+        ChatTerminal(0, 1, settings_told=told)
+        if draws and not choices.plain
+        else PlainChat(0, 1, settings_told=told)
+    )
+
+
+def told_limits(settings: Settings) -> tuple[str, ...]:
+    """The limits that the settings set, a line each, for a person."""
+    hearing, conversation, end_word = settings.hearing, settings.conversation, settings.controls.end_word
+    last_word = f", with {end_word!r} said last" if end_word else ""
+    repeated = f"a question is repeated once after {conversation.answer_within_s:g} s without an answer"
+    return (
+        f"{hearing.end_silence_s:g} s of silence end what you say{last_word}",
+        f"you are warned at {hearing.warn_s:g} s, and cut at {hearing.longest_s:g} s",
+        f"{repeated}, and then it is quiet, with the microphone {conversation.quiet_microphone}",
+        f"narration goes on {conversation.resume_after_s:g} s after a sound without words",
+        f"a message that comes while the agent works: {conversation.while_busy.replace('_', ' ')}",
+        f"while the agent speaks: {hearing.duplex}",
+    )
+
+
+class _Weights:
+    """Where Whisper's weights are. What has to be downloaded is, before there is a screen to spoil."""
+
+    def __init__(self, settings: Settings, *, look_now: bool) -> None:
+        self._settings = settings.transcription
+        self._found: Path | VoiceError | None = self._look(download=True) if look_now else None
+
+    async def found(self) -> Path:
+        """The folder; raises `VoiceError` where there is none."""
+        if not isinstance(self._found, Path):
+            self._found = await anyio.to_thread.run_sync(partial(self._look, download=False))
+        if isinstance(self._found, VoiceError):
+            raise self._found
+        return self._found
+
+    def _look(self, *, download: bool) -> Path | VoiceError:
+        try:
+            return find_weights(self._settings, download=download)
+        except VoiceError as error:
+            return error
+
+
+class _Replies:
+    """A recorded person: speaks the next recording whenever it is the user's turn, and Voice listens."""
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            files = sorted(path for path in folder.iterdir() if path.suffix.lower() in _RECORDINGS)
+        except OSError as error:
+            raise RecordingError(f"The folder {folder} cannot be read: {error.strerror}.") from error
+        if not files:
+            raise RecordingError(
+                f"There is no recording in {folder}.", mend=f"put some there: {' '.join(_RECORDINGS)}"
+            )
+        self.microphone = CuedMicrophone([RecordingMicrophone(path) for path in files])
+        self._listening = False
+        self._due = True
+
+    def take(self, event: Event) -> None:
+        """Hear what happens."""
+        match event:
+            case StatusChanged(status):
+                self._listening = status is Status.LISTENING
+            case AgentEnded():
+                self._due = True
+            case _:
+                return
+        if self._listening and self._due:
+            self._due = False
+            self.microphone.cue()
+
+
+@contextmanager
+def _logged(notice: Callable[[str], None]) -> Iterator[None]:
+    """Show what libraries log instead of letting it be written across the screen."""
+
+    class Notices(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            notice(f"{record.name}: {record.getMessage()}")
+
+    handler, root = Notices(logging.WARNING), logging.getLogger()
+    root.addHandler(handler)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
