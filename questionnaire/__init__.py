@@ -52,6 +52,7 @@ from questionnaire.presenters.lines import FileLines, LineTerminal, controlling_
 from questionnaire.presenters.requested_forms import RequestedForm, answer_form, read_form
 from questionnaire.presenters.rpc import LineSplitter, RpcDialogs
 from questionnaire.presenters.terminal import Surroundings, TerminalPresenter, columns
+from questionnaire.presenters.together import TogetherPresenter
 from questionnaire.progress import (
     Act,
     Back,
@@ -154,6 +155,7 @@ __all__ = [
     "TerminalLost",
     "TerminalPresenter",
     "TimeOut",
+    "TogetherPresenter",
     "Tool",
     "ToolResult",
     "ToolSurface",

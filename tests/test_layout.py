@@ -76,6 +76,8 @@ PURE = [
     "voice/speaking/earcons.py",
     "voice/speaking/excerpt.py",
     "voice/speaking/manner.py",
+    "voice/speaking/shortening.py",
+    "voice/speaking/streaming.py",
     "questionnaire/model.py",
     "questionnaire/answers.py",
     "questionnaire/display.py",

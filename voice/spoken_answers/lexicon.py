@@ -42,7 +42,7 @@ class Lexicon:
         self.former, self.latter, self.middle = listed("former"), listed("latter"), listed("middle")
         self.doubt, self.alternatives = listed("doubt"), listed("alternatives")
         self.negation, self.questions = listed("negation"), listed("questions")
-        self.own_words = listed("own_words")
+        self.own_words, self.send, self.change = listed("own_words"), listed("send"), listed("change")
         self._wishes = {
             name: frozenset(listed(name)) for name in ("skip", "back", "cancel", "repeat", "own_words")
         }

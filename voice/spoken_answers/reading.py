@@ -70,6 +70,30 @@ def is_confirmation(text: str, phrase: str, language: str = "en") -> bool:
     return reply.bare == words(phrase) != () and not reply.asks
 
 
+def confirmation_for(texts: Iterable[str], language: str = "en") -> str:
+    """A phrase that confirms, and that stands in none of these texts: to say it takes another utterance."""
+    phrases = lexicon_of(language).confirmations or lexicon_of("en").confirmations
+    known = [words(text) for text in texts]
+    return next((p for p in phrases if not any(holds(text, [words(p)]) for text in known)), phrases[-1])
+
+
+def says_send(text: str, language: str = "en") -> bool:
+    """Whether all that was said is to send what was answered."""
+    lexicon = lexicon_of(language)
+    return Reply(text, lexicon).bare in lexicon.send
+
+
+def place_in(text: str, total: int, language: str = "en") -> int | None:
+    """The index of the one of ``total`` questions that is to be changed; None where none is named."""
+    lexicon = lexicon_of(language)
+    left = tuple(word for word in Reply(text, lexicon).bare if (word,) not in lexicon.change)
+    number = lexicon.number(left[0]) if len(left) == 1 else None
+    number = lexicon.ordinals.get(left) if number is None else number
+    if left in lexicon.last:
+        number = total
+    return number - 1 if number and number <= total else None
+
+
 def is_refusal(label: str, language: str = "en") -> bool:
     """Whether a label says no and nothing else, so that to choose it allows nothing."""
     lexicon = lexicon_of(language)

@@ -1,0 +1,15 @@
+"""Questionnaires by voice: each question is narrated, and what is said in reply is its answer.
+
+    question ─ say ─► reply ─► named one ──────────────────────────────► answer
+                        │  └─► several, or risky: read back ─► confirmed ─► answer
+                        └─ unclear: asked again with the options; from the third time on only the reason
+
+Silence, noise and time are never an answer. What is risky needs two different utterances: the second is a
+phrase that no option and no first answer holds, said after it was asked for, so that neither an echo nor a
+repeated "yes" confirms anything.
+"""
+
+from voice.spoken_presenter.presenter import SpokenPresenter
+from voice.spoken_presenter.talk import SURFACE, Ear
+
+__all__ = ["SURFACE", "Ear", "SpokenPresenter"]

@@ -1,0 +1,84 @@
+"""The presenter: from step to step, until there is an outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import anyio
+
+from questionnaire import Act, Back, GoTo, Interview, NoInterface, Status, Step, Touch
+from voice.errors import VoiceError
+from voice.spoken_presenter.asking import Asking
+from voice.spoken_presenter.review import Review
+from voice.spoken_presenter.talk import Ear, Talk
+
+
+class SpokenPresenter:
+    """A questionnaire `Presenter` that asks aloud.
+
+    ``language`` is that of its own words and of the answers. ``clock`` gives the times of showing and
+    answering; without it they are those of the event loop. A question counts as shown once it was narrated to
+    its end, or what was chosen of it was read back. Where narration fails, or nothing can be heard any more,
+    the surface is gone.
+    """
+
+    def __init__(
+        self, ear: Ear, language: str = "en", clock: Callable[[], float] = anyio.current_time
+    ) -> None:
+        self._ear = ear
+        self._language = language
+        self._clock = clock
+
+    async def present(self, interview: Interview) -> None:
+        """Ask, one question after the other, until there is an outcome."""
+        with self._ear.replies() as replies:
+            talk = Talk(interview, self._ear, replies, self._language, self._clock)
+            try:
+                await _carry(talk)
+            except VoiceError as error:
+                if not talk.shown_any:
+                    raise NoInterface(error.sentence) from error
+                interview.end(Status.CANCELLED, error.sentence)
+
+
+async def _carry(talk: Talk) -> None:
+    """Ask until there is an outcome, whoever brings it."""
+    interview, before = talk.interview, None
+    elsewhere = asked_to_go = False
+    while interview.outcome is None:
+        step = interview.step
+        anew = before is None or before.index != step.index or elsewhere or asked_to_go
+        before = step
+        with anyio.CancelScope() as asking, interview.watch(_stops_when_moved(talk, asking, step)):
+            notice = talk.said("elsewhere") if elsewhere else ""
+            act = await _conduct(talk, step, anew=anew, notice=notice)
+            asked_to_go = isinstance(act, Back | GoTo)
+            talk.send(act)
+        elsewhere = asking.cancelled_caught
+
+
+def _stops_when_moved(talk: Talk, asking: anyio.CancelScope, step: Step) -> Callable[[Act | None], None]:
+    """Fall silent when somebody else answers, moves on or ends it."""
+
+    def look(_: Act | None) -> None:
+        moved = talk.interview.outcome is not None or talk.interview.step.index != step.index
+        if moved and not talk.acting:
+            asking.cancel()
+
+    return look
+
+
+async def _conduct(talk: Talk, step: Step, *, anew: bool, notice: str) -> Act:
+    """Ask what the step says, until something is said that leads on."""
+    place = Review(talk, step) if step.index is None else Asking(talk, step.index)
+    notices = [notice, step.notice, talk.said("cancel_again") if step.stopping else ""]
+    if anew:
+        talk.begin()
+    await place.ask(" ".join(filter(None, notices)), anew=anew)
+    while True:
+        reply = await talk.reply()
+        act = await (place.spoken(reply) if reply.source == "voice" else place.typed(reply.text))
+        if act is not None:
+            return act
+        if step.stopping:
+            talk.send(Touch())  # something else was said: a later "cancel" is a first one again

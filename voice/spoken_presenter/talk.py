@@ -1,0 +1,117 @@
+"""What the parts of a spoken interview share: what is said, what comes back, and what is done with it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from questionnaire import Act, Input, Interview, Provenance, Shown
+from voice.errors import VoiceError
+from voice.events import NarrationEnding, UserMessage
+from voice.phrases import said
+
+SURFACE = "voice"
+"""The name of this surface in the provenance of its answers."""
+
+ASKED_AGAIN = 2
+"""So often an unclear reply is answered with what is possible; then the person knows it."""
+
+
+class Ear(Protocol):
+    """The session, as this presenter sees it."""
+
+    @property
+    def now_s(self) -> float:
+        """Seconds of audio time, as in `voice.events`."""
+        ...
+
+    async def say(self, text: str) -> NarrationEnding:
+        """Narrate a text and return how that ended; when cancelled, the sound stops.
+
+        Raises `VoiceError` where Voice is off.
+        """
+        ...
+
+    def replies(self) -> AbstractContextManager[AsyncIterator[UserMessage]]:
+        """During the block what is said, and sent from the input line, comes here and not to the agent.
+
+        The replies end where no more can come.
+        """
+        ...
+
+
+class Talk:
+    """One interview, and the air between the person and us."""
+
+    def __init__(
+        self,
+        interview: Interview,
+        ear: Ear,
+        replies: AsyncIterator[UserMessage],
+        language: str,
+        clock: Callable[[], float],
+    ) -> None:
+        self.interview = interview
+        self.language = language
+        self.acting = False
+        """Whether a change of the interview is our own doing."""
+        self.shown_any = False
+        self._ear = ear
+        self._replies = replies
+        self._clock = clock
+        self._asked_at_s = 0.0
+        self._spoken_until_s = 0.0
+
+    def begin(self) -> None:
+        """Ask something new: what began before now is no reply to it."""
+        self._asked_at_s = self._ear.now_s
+
+    async def reply(self) -> UserMessage:
+        """The next reply to what is asked now. Raises `VoiceError` where none can come any more."""
+        async for reply in self._replies:
+            if self._ear.now_s < self._asked_at_s:  # Voice was started anew, and its time with it
+                self._asked_at_s = self._spoken_until_s = 0.0
+            if _began_s(reply) >= self._asked_at_s:
+                return reply
+        raise VoiceError("Voice ended before the question was answered.")
+
+    async def say(self, *parts: str) -> bool:
+        """Narrate, and return whether it came to its end. Raises `VoiceError` where nothing can be heard."""
+        text = " ".join(filter(None, parts))
+        if not text:
+            return True
+        ending = await self._ear.say(text)
+        self._spoken_until_s = self._ear.now_s
+        if ending is NarrationEnding.FAILED:
+            raise VoiceError("The question could not be spoken.")
+        return ending is NarrationEnding.COMPLETED
+
+    def began_over_us(self, reply: UserMessage) -> bool:
+        """Whether a reply began while we were still speaking."""
+        return _began_s(reply) < self._spoken_until_s
+
+    def send(self, act: Act) -> None:
+        """Do to the interview what was said."""
+        self.acting = True
+        try:
+            self.interview.send(act)
+        finally:
+            self.acting = False
+
+    def shown(self, index: int | None, without: tuple[str, ...] = ()) -> None:
+        """Note that it was narrated."""
+        self.shown_any = True
+        self.send(Shown(self._clock(), index, without))
+
+    def by(self, means: Input) -> Provenance:
+        """Where an answer comes from."""
+        return Provenance(SURFACE, means, self._clock())
+
+    def said(self, name: str, **values: object) -> str:
+        """A sentence of our own."""
+        return said(self.language, name, **values)
+
+
+def _began_s(reply: UserMessage) -> float:
+    return reply.heard.start_s if reply.heard else reply.at_s
