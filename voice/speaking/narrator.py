@@ -22,7 +22,8 @@ from voice.ports import Speaker, SpeechEngine
 from voice.speaking.earcons import Earcon, sound_of
 from voice.speaking.excerpt import Excerpt
 from voice.speaking.manner import Manner
-from voice.speaking.speakable import Sentence, SpeakableStream, sentences_of, speakable
+from voice.speaking.speakable import Sentence, sentences_of, speakable
+from voice.speaking.streaming import SpeakableStream
 
 _AHEAD = 1
 """Finished sounds that wait for their turn while one plays and one is made: enough never to run dry, since

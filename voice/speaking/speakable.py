@@ -32,15 +32,18 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import pairwise, takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
+
+OPEN_DELIMITERS = "open_delimiters"
+"""Key in what `parsed` tells."""
 
 MAX_SENTENCE = 2_000
 """Characters in one sentence, at most. eSpeak NG crashes from about 15,000 on; and less is thrown away when
@@ -49,8 +52,9 @@ somebody interrupts."""
 READ_ROWS = READ_COLUMNS = 4
 """The largest table that is read out: beyond it nobody remembers what stood where."""
 
-_BRACKETS = 1_000
-"""In one paragraph, at most: with more of them there are no links in it."""
+_BRACKETS = _LONGEST_LINK_TEXT = 1_000
+"""The brackets of a paragraph that may begin a link are its first so many, and a link's text has at most so
+many characters: the parser looks for the end of each anew, and would take for ever."""
 
 
 @dataclass(frozen=True)
@@ -74,29 +78,13 @@ def speakable(text: str) -> list[str]:
 
 def sentences_of(text: str) -> list[Sentence]:
     """The same sentences, each with the line of the text in which it begins."""
-    return [sentence for block in _blocks(_parser().parse(_clean(text))) for sentence in _sentences(block)]
+    return [sentence for block in blocks(parsed(clean(text))) for sentence in sentences_in(block)]
 
 
 def lines_with_words(text: str, first: int) -> int:
     """How many lines of a text, from the line ``first`` on, show something: fences and blank lines do not."""
-    lines = _clean(text).split("\n")[first:]
+    lines = clean(text).split("\n")[first:]
     return sum(_says_something(line) and not _FENCE.match(line) for line in lines)
-
-
-class SpeakableStream:
-    """The sentences of a text that is still being written, each as soon as it is sure. Pure."""
-
-    def __init__(self) -> None:
-        self._text = ""
-
-    def push(self, part: str) -> list[Sentence]:
-        """Take the next part of the text; return the sentences that are sure now."""
-        self._text += part
-        return []
-
-    def end(self) -> list[Sentence]:
-        """The text is whole; return the last of its sentences."""
-        return sentences_of(self._text)
 
 
 # --- Characters -------------------------------------------------------------------------------------------
@@ -117,7 +105,7 @@ _EMOJI_GLUE = frozenset(map(chr, [0x20E3, 0xFFFC, 0xFFFD, *range(0xFE00, 0xFE10)
 """The frame of a keycap, stand-ins for what was not text, variation selectors."""
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     r"""Without anything that a person would not call a character; lines end in ``\n``.
 
     Invisible characters go first: they could hide an escape sequence from the pattern.
@@ -164,40 +152,96 @@ def _says_something(text: str) -> bool:
 def _parser() -> MarkdownIt:
     """The parser; made when it is first needed, for its import costs 40 ms."""
     from markdown_it import MarkdownIt
-    from markdown_it.rules_block import html_block, reference
+    from markdown_it.rules_block import html_block, reference, table
     from markdown_it.rules_inline import image, link
 
     def definition(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-        """``[label]: target``, where the target is one; ``[note]: mind the gap`` is text."""
+        """``[label]: target``, where the target is one; ``[note]: mind the gap`` is text.
+
+        What it defines is not remembered: it may come long after what refers to it has been spoken.
+        """
         is_one = re.match(r"\[[^\]]+\]:\s*(?:<|\w+://|\.{0,2}/|#|mailto:)", _line(state, line))
-        return is_one is not None and reference(state, line, end, silent)
+        consumed = is_one is not None and reference(state, line, end, silent)
+        state.env.pop("references", None)
+        return consumed
+
+    def early_table(state: StateBlock, line: int, end: int, silent: bool) -> bool:
+        """A table that is one from its first bar: what were sentences until then is no heading."""
+        before, bar, _ = _line(state, line).partition("|")
+        return bool(bar) and not _BEGUN_SENTENCE.search(before) and table(state, line, end, silent)
 
     def invisible_html(state: StateBlock, line: int, end: int, silent: bool) -> bool:
         """HTML of which nothing is text; all other HTML is text with tags in it."""
-        opening = re.match(r"<(!--|script|style)", _line(state, line), re.IGNORECASE)
+        opening = re.match(INVISIBLE_HTML, _line(state, line), re.IGNORECASE | re.ASCII)
         if opening is None:
             return False
-        closing = {"!--": "-->"}.get(opening[1], f"</{opening[1]}>")
-        return closing.lower() in state.src.lower() and html_block(state, line, end, silent)
+        closed = last_closings(state.src)[opening[1].lower()] > state.bMarks[line]
+        return closed and html_block(state, line, end, silent)
 
     parser = MarkdownIt("commonmark", {"html": True, "maxNesting": 100})
     parser.enable(["table", "strikethrough"]).disable("code")
     parser.block.ruler.at("reference", definition)
+    parser.block.ruler.at("table", early_table, {"alt": ["paragraph", "reference"]})
     parser.block.ruler.at("html_block", invisible_html, {"alt": ["paragraph", "reference", "blockquote"]})
     parser.inline.ruler.at("emphasis", _emphasis)
     for name, rule in (("link", link), ("image", image)):
-        parser.inline.ruler.at(name, partial(_unless_too_many_brackets, rule))
+        parser.inline.ruler.at(name, partial(_where_brackets_are_few, rule))
+    parser.inline.ruler.after("link", "reference_link", partial(_where_brackets_are_few, _reference_link))
+    parser.inline.ruler2.push("note_open_delimiters", _note_open_delimiters)
     # A link is its text wherever it leads.
     parser.validateLink = lambda url: True  # type: ignore[method-assign]  # noqa: ARG005
     parser.normalizeLink = lambda url: url  # type: ignore[method-assign]
     return parser
 
 
-def _unless_too_many_brackets(
+INVISIBLE_HTML = "<(!--|script|style)"
+_CLOSING = re.compile("--(?=>)|</(script|style)>", re.IGNORECASE | re.ASCII)
+
+
+@lru_cache(maxsize=1)
+def last_closings(text: str) -> dict[str, int]:
+    """Where invisible HTML ends for the last time, by what it began with: ``!--``, ``script``, ``style``."""
+    last = {"!--": -1, "script": -1, "style": -1}
+    for closing in _CLOSING.finditer(text):
+        last[(closing[1] or "!--").lower()] = closing.start()
+    return last
+
+
+def _where_brackets_are_few(
     rule: Callable[[StateInline, bool], bool], state: StateInline, silent: bool
 ) -> bool:
-    """The parser looks for the end of each bracket anew: for thousands of them it would take for ever."""
-    return state.src.count("[") <= _BRACKETS and rule(state, silent)
+    bracket = state.src.find("[", state.pos, state.pos + 2)
+    if bracket < 0 or state.src.count("[", 0, bracket) >= _BRACKETS:
+        return False
+    end = state.posMax
+    state.posMax = min(end, bracket + _LONGEST_LINK_TEXT)
+    closed = state.md.helpers.parseLinkLabel(state, bracket) >= 0
+    state.posMax = end
+    return closed and rule(state, silent)
+
+
+def _reference_link(state: StateInline, silent: bool) -> bool:
+    """``[text][label]``: its text, whether or not the label is defined; ``x[0][1]`` is itself."""
+    before = state.src[state.pos - 1] if state.pos else " "
+    if state.src[state.pos] != "[" or before.isalnum() or before in "])_":
+        return False
+    begin, end = state.pos + 1, state.md.helpers.parseLinkLabel(state, state.pos)
+    label = re.compile(r"\]\[[^\[\]]*\]").match(state.src, max(end, 0), state.posMax)
+    if label is None or not any(c.isalpha() for c in state.src[begin:end]):
+        return False
+    if not silent:
+        all_of_it, state.pos, state.posMax = state.posMax, begin, end
+        state.push("reference_open", "", 1)
+        state.md.inline.tokenize(state)
+        state.push("reference_close", "", -1)
+        state.posMax = all_of_it
+    state.pos = label.end()
+    return True
+
+
+def _note_open_delimiters(state: StateInline) -> None:
+    """Note whether emphasis, or a strike, was begun that text to come could still end."""
+    state.env[OPEN_DELIMITERS] = any(mark.open and mark.end < 0 for mark in state.delimiters)
 
 
 def _line(state: StateBlock, line: int) -> str:
@@ -245,23 +289,33 @@ def _emphasis(state: StateInline, silent: bool) -> bool:
 
 
 @dataclass(frozen=True)
-class _Block:
+class Block:
     """A block as speech: a line break in it ends a sentence, a tab stands where a line of the text ended."""
 
     text: str
     line: int
     """The line of the text in which it begins."""
+    after: int
+    """The line after its last one."""
 
 
-def _blocks(tokens: Iterable[Token]) -> Iterator[_Block]:
+def parsed(text: str, env: dict[str, Any] | None = None) -> list[Token]:
+    """The tokens of a clean text.
+
+    ``env`` is told as `OPEN_DELIMITERS` whether the last text in it has emphasis that is not ended.
+    """
+    return _parser().parse(text, env)
+
+
+def blocks(tokens: Iterable[Token]) -> Iterator[Block]:
     """What is said of each block."""
     lists: list[_Numbering] = []
     number = ""
-    line = 0
+    line = after = 0
     remaining = iter(tokens)
     for token in remaining:
         said: Iterable[str] = ()
-        line = token.map[0] if token.map else line
+        line, after = token.map or (line, after)
         if token.type == "inline":
             said = [_inline(token.children or [])]
         elif token.type == "fence":
@@ -279,7 +333,7 @@ def _blocks(tokens: Iterable[Token]) -> Iterator[_Block]:
         elif token.type == "list_item_close" and number:
             said = [""]
         for text in said:
-            yield _Block(number + text, line)
+            yield Block(number + text, line, after)
             number = ""
 
 
@@ -363,7 +417,7 @@ def _code_block(code: str, info: str) -> str:
     lines = len(code.splitlines())
     if not lines:
         return "an empty code block"
-    word = re.match(r"[\w+#-]{0,20}(?=\s|$)", _clean(info).strip().lower())
+    word = re.match(r"[\w+#-]{0,20}(?=\s|$)", clean(info).strip().lower())
     language = word[0] if word else ""
     of_language = "" if language in _NO_LANGUAGE else f" of {_LANGUAGES.get(language, language.capitalize())}"
     return f"a code block of {count(lines, 'line')}{of_language}"
@@ -448,7 +502,7 @@ _DRAWN_LINE = re.compile(r"([^\w\s])\1{3,}")
 
 def _spoken(text: str) -> str:
     """Plain text with everything replaced that is no good to hear."""
-    text = _URL.sub(_link, _clean(text))
+    text = _URL.sub(_link, clean(text))
     text = _SECRET.sub(lambda secret: (secret["kept"] or secret["name"] or "") + "a secret", text)
     text = _PATH.sub(_last_names, _LONG_STRING.sub(_long_string, text))
     text = _DRAWN_LINE.sub(lambda line: {".": "...", "!": "!", "?": "?"}.get(line[1], " "), text)
@@ -502,19 +556,31 @@ _NO_END = re.compile(
     re.VERBOSE,
 )
 """A full stop that ends no sentence: after an initial or an abbreviation, after the number of a list item."""
+_BEGUN_SENTENCE = re.compile(r"[.!?…]\W+\w|[。！？｡]|<br|&#?\w+;", re.IGNORECASE)  # noqa: RUF001
+"""In Markdown: a sentence has ended and another begun, or perhaps."""
 _NUMERO = re.compile(r"\b[Nn]o\.$")
 _CLAUSE_END = re.compile(r"[,;:–—](?=\s)|[、，；：]")  # noqa: RUF001
 
 
-def _sentences(block: _Block) -> Iterator[Sentence]:
-    """The sentences of a block that say something."""
+def sentences_in(block: Block, *, growing: bool = False) -> Iterator[Sentence]:
+    """The sentences of a block that say something.
+
+    Of a ``growing`` one, which has more words to come, only those that are followed by a word already:
+    whether a full stop ends a sentence is told by what follows.
+    """
     text = block.text
+    last_word = next((at for at in reversed(range(len(text))) if text[at].isalnum()), -1)
+    line = block.line
     for begin, end in _spans(text):
-        sentence = " ".join(text[begin:end].split())
+        if growing and end > last_word:
+            return
+        written = text[begin:end]
+        sentence = " ".join(written.split())
         if _says_something(sentence):
-            before = begin + len(text[begin:end]) - len(text[begin:end].lstrip())
-            line = block.line + text.count("\t", 0, before)
-            yield from (Sentence(part, line) for part in _parts(sentence))
+            margin = len(written) - len(written.lstrip())
+            begins_in = line + written.count("\t", 0, margin)
+            yield from (Sentence(part, begins_in) for part in _parts(sentence))
+        line += written.count("\t")
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:

@@ -1,0 +1,45 @@
+"""A question in fewer words, for somebody who has heard it once and not answered. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from voice.speaking.speakable import speakable
+
+_QUESTION = re.compile(r"""[?？؟][.!?…"'”’»)\]」』]*$""")  # noqa: RUF001
+_OPTIONS = re.compile(
+    r"(?:\d{1,2}|[a-zA-Z])[.,):]\s|(?:options?|choices?)\b.{0,12}:|option\s+\w+\b", re.IGNORECASE
+)
+"""The beginning of a sentence that lists what can be answered: "1. …", "Options: …", "Option B …"."""
+
+
+def shortened(text: str) -> str:
+    """The last question in a text, with the options that are listed right after it, on one line.
+
+    Without a question it is the options, else the last sentence. Lines that end without a mark get a full
+    stop. A text without anything to say gives "".
+    """
+    sentences = speakable(text)
+    asked = [number for number, sentence in enumerate(sentences) if _asks(sentence)]
+    listed = [number for number, sentence in enumerate(sentences) if _OPTIONS.match(sentence)]
+    begin = asked[-1] if asked else _run_before(listed) if listed else len(sentences) - 1
+    end = begin + 1
+    while end in listed:
+        end += 1
+    return " ".join(_ended(sentence) for sentence in sentences[max(begin, 0) : end])
+
+
+def _asks(sentence: str) -> bool:
+    return _QUESTION.search(sentence) is not None and not _OPTIONS.match(sentence)
+
+
+def _ended(sentence: str) -> str:
+    return sentence + "." * sentence[-1].isalnum()
+
+
+def _run_before(numbers: list[int]) -> int:
+    """The first of the consecutive numbers at the end of a list."""
+    first = numbers[-1]
+    while first - 1 in numbers:
+        first -= 1
+    return first
