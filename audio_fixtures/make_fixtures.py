@@ -178,6 +178,7 @@ FIXTURES = (
     Fixture("second-one-espeak.wav", "reply", (espeak("the second one"),)),
     Fixture("none-of-them.wav", "reply", (Say("none of them", "None of them."),)),
     Fixture("go-back.wav", "reply", (Say("go back", "Go back."),)),
+    Fixture("stop-voice.wav", "reply", (Say("stop the voice", "Stop the voice."),)),
     Fixture("use-postgresql.wav", "reply", (POSTGRESQL,)),
     # Spelled.
     Fixture("letters-bdf.wav", "letters", (Say("B D F", "B, D, F."),)),
