@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Protocol
 
 import anyio
 import anyio.lowlevel
@@ -14,8 +15,11 @@ from voice.audio import Sound
 from voice.backends.null_speaker import SkippingSpeaker
 from voice.errors import DeviceLost, SpeechEngineDied, VoiceError
 from voice.events import NarrationEnding
+from voice.speaking.earcons import Earcon, sound_of
+from voice.speaking.manner import Manner
 from voice.speaking.narrator import Narrated, Narrator, Position, rendered
 from voice.speaking.speakable import speakable
+from voice.speaking.writing import Writing
 from voice.testing import Misuse, ScriptedEngine, ScriptedSpeaker
 
 pytestmark = pytest.mark.anyio
@@ -43,18 +47,19 @@ class Started:
         return self.result
 
 
-Start = Callable[[str], Awaitable[Started]]
+class Start(Protocol):
+    async def __call__(self, text: str | Writing, at: Position | None = None) -> Started: ...
 
 
 @asynccontextmanager
 async def narrations(narrator: Narrator) -> AsyncIterator[Start]:
-    async def run(text: str, started: Started) -> None:
+    async def run(text: str | Writing, at: Position | None, started: Started) -> None:
         with started.scope:
-            started.result = await narrator.narrate(text)
+            started.result = await narrator.narrate(text, start=at)
 
-    async def start(text: str) -> Started:
+    async def start(text: str | Writing, at: Position | None = None) -> Started:
         started = Started()
-        group.start_soon(run, text, started)
+        group.start_soon(run, text, at, started)
         await settle()
         return started
 
@@ -332,6 +337,351 @@ async def test_the_position_is_the_beginning_of_a_word(share: float) -> None:
         at = narration.done.position.character
         assert at == 0 or sentence[at - 1] == " "
         assert at <= share * len(sentence)
+
+
+# --- A text that is being written ------------------------------------------------------------------------
+
+
+async def test_the_first_sentence_is_heard_while_later_ones_are_written() -> None:
+    engine, speaker, writing = ScriptedEngine(), ScriptedSpeaker(), Writing()
+    async with narrations(Narrator(engine, speaker)) as start:
+        narration = await start(writing)
+        writing.add("One is fi")
+        await settle()
+        assert not engine.texts
+        writing.add("rst. Two is ")
+        await settle()
+        assert len(speaker.played) == 1
+        writing.add("second. ```py\nx")
+        await settle()
+        assert engine.texts == ["One is first."]
+        writing.end()
+        await settle()
+        assert narration.done.ending is NarrationEnding.COMPLETED
+        assert narration.done.ended.text == writing.text
+        assert narration.done.sentences == tuple(speakable(writing.text)) == tuple(engine.texts)
+
+
+async def test_a_text_that_stops_being_written_can_be_gone_on_with() -> None:
+    engine, speaker, writing = ScriptedEngine(), ScriptedSpeaker(), Writing()
+    narrator = Narrator(engine, speaker)
+    async with narrations(narrator) as start:
+        narration = await start(writing)
+        writing.add(TEXT[:30])
+        await settle()
+        narrator.interrupt()
+        await settle()
+        writing.add(TEXT[30:])
+        assert narration.done.position == Position(1)
+        assert (await narrator.narrate(TEXT, start=narration.done.position)).position == Position(4)
+        assert engine.texts == list(SENTENCES)
+
+
+async def test_a_writer_that_fails_is_told_after_what_could_be_heard() -> None:
+    async def writer() -> AsyncIterator[str]:
+        yield "One is first. Two "
+        raise RuntimeError("oops")
+
+    speaker = ScriptedSpeaker()
+    narrated = await Narrator(ScriptedEngine(), speaker).narrate(writer())
+    assert (narrated.ending, len(speaker.played)) == (NarrationEnding.FAILED, 1)
+    assert "oops" in narrated.ended.notice
+
+
+async def test_nothing_is_written() -> None:
+    writing = Writing()
+    writing.end()
+    writing.add("too late")
+    narrated = await Narrator(ScriptedEngine(), ScriptedSpeaker()).narrate(writing)
+    assert (narrated.ending, narrated.ended.text) == (NarrationEnding.COMPLETED, "")
+
+
+# --- Going on, and again -----------------------------------------------------------------------------------
+
+
+async def test_it_goes_on_at_the_word() -> None:
+    engine, speaker = ScriptedEngine(seconds_per_character=0.1), ScriptedSpeaker()
+    speaker.hold()
+    narrator = Narrator(engine, speaker)
+    async with narrations(narrator) as start:
+        narration = await start(TEXT)
+        speaker.finish()
+        await settle()
+        speaker.hear(0.5)
+        narrator.interrupt()
+        await settle()
+        at = narration.done.position
+        engine.texts.clear()
+        again = await start(TEXT, at)
+        assert engine.texts[0] == "is second."
+        # Interrupted once more, it knows its place in the whole sentence.
+        speaker.hear(0.35)
+        narrator.interrupt()
+        await settle()
+        assert again.done.position == Position(1, 0.35, len("Two is "))
+        speaker.release()
+        engine.texts.clear()
+        last = await narrator.narrate(TEXT, start=again.done.position)
+        assert engine.texts == ["second.", *SENTENCES[2:]]
+        assert (last.ending, last.position) == (NarrationEnding.COMPLETED, Position(4))
+
+
+@pytest.mark.parametrize("at", [Position(4), Position(9), Position(9, 1.0, 5)])
+async def test_there_is_nothing_after_the_end(at: Position) -> None:
+    engine = ScriptedEngine()
+    narrated = await Narrator(engine, ScriptedSpeaker()).narrate(TEXT, start=at)
+    assert narrated.ending is NarrationEnding.COMPLETED
+    assert not engine.texts
+
+
+async def test_the_words_times_that_an_engine_tells_are_taken() -> None:
+    class TellingEngine(ScriptedEngine):
+        async def render(self, sentence: str, *, rate: float = 1.0) -> Sound:
+            sound = await super().render(sentence, rate=rate)
+            return Sound(sound.samples, sound.rate, words=((0.0, 0), (0.1, 4), (0.9, 7)))
+
+    speaker = ScriptedSpeaker()
+    speaker.hold()
+    narrator = Narrator(TellingEngine(seconds_per_character=0.1), speaker)
+    async with narrations(narrator) as start:
+        narration = await start("One is first.")
+        speaker.hear(0.89)
+        narrator.interrupt()
+        await settle()
+        assert narration.done.position.character == 4
+
+
+async def test_what_was_heard_last_can_be_said_again_and_slowly() -> None:
+    engine, speaker = ScriptedEngine(), ScriptedSpeaker()
+    narrator = Narrator(engine, speaker)
+    assert narrator.last is None
+    await narrator.narrate("One is first.")
+    await narrator.narrate("---")
+    assert narrator.last is not None
+    await narrator.narrate(narrator.last.ended.text, slowly=True)
+    quick, slow = speaker.played
+    assert slow.duration_s > 1.2 * quick.duration_s
+
+
+async def test_a_long_text_ends_with_how_much_is_left() -> None:
+    engine = ScriptedEngine()
+    narrator = Narrator(engine, ScriptedSpeaker(), longest_sentences=2)
+    text = "\n\n".join(f"Line {number}." for number in range(10))
+    narrated = await narrator.narrate(text)
+    assert engine.texts == ["Line 0.", "Line 1.", "and 8 more lines on the screen"]
+    assert (narrated.ending, narrated.position) == (NarrationEnding.COMPLETED, Position(2))
+    assert len(narrated.sentences) == 10
+    engine.texts.clear()
+    await narrator.narrate(text, start=narrated.position)
+    assert engine.texts == ["Line 2.", "Line 3.", "and 6 more lines on the screen"]
+
+
+async def test_how_much_is_left_is_told_when_it_is_known() -> None:
+    engine, writing = ScriptedEngine(), Writing()
+    narrator = Narrator(engine, ScriptedSpeaker(), longest_sentences=2)
+    async with narrations(narrator) as start:
+        await start(writing)
+        for number in range(10):
+            writing.add(f"Line {number}.\n\n")
+        await settle()
+        assert engine.texts == ["Line 0.", "Line 1."]
+        writing.end()
+        await settle()
+        assert engine.texts[2:] == ["and 8 more lines on the screen"]
+
+
+async def test_stopped_while_it_tells_how_much_is_left_it_goes_on_with_that() -> None:
+    engine, speaker = ScriptedEngine(), ScriptedSpeaker()
+    speaker.hold()
+    narrator = Narrator(engine, speaker, longest_sentences=1)
+    async with narrations(narrator) as start:
+        narration = await start("One.\n\nTwo.\n\nThree.")
+        speaker.finish()
+        await settle()
+        speaker.hear(1.0)
+        narrator.interrupt()
+        await settle()
+        assert narration.done.position == Position(1, 1.0)
+
+
+# --- Faster, slower, louder, quieter -----------------------------------------------------------------------
+
+
+async def test_another_rate_holds_from_the_next_sentence_on() -> None:
+    engine, speaker = ScriptedEngine(), ScriptedSpeaker()
+    speaker.hold()
+    narrator = Narrator(engine, speaker)
+    async with narrations(narrator) as start:
+        narration = await start(TEXT)
+        assert len(engine.rendered) > 1, "later ones are ready, at the rate of before"
+        narrator.manner = Manner(rate=2.0)
+        speaker.release()
+        await settle()
+        assert narration.done.ending is NarrationEnding.COMPLETED
+    rates = [
+        engine.duration_s(text) / sound.duration_s
+        for text, sound in zip(SENTENCES, speaker.played, strict=True)
+    ]
+    assert rates == pytest.approx([1, 2, 2, 2], rel=0.01)
+    assert narration.done.ended.played_s == pytest.approx(sum(sound.duration_s for sound in speaker.played))
+
+
+async def test_another_volume_holds_from_the_next_sentence_on() -> None:
+    class LoudEngine(ScriptedEngine):
+        async def render(self, sentence: str, *, rate: float = 1.0) -> Sound:
+            sound = await super().render(sentence, rate=rate)
+            return Sound(np.full_like(sound.samples, 10_000), sound.rate)
+
+    speaker = ScriptedSpeaker()
+    speaker.hold()
+    narrator = Narrator(LoudEngine(), speaker, manner=Manner(volume=0.8))
+    async with narrations(narrator) as start:
+        await start(TEXT)
+        narrator.manner = Manner(volume=0.3)
+        speaker.release()
+        await settle()
+    assert [int(sound.samples[0]) for sound in speaker.played] == [8_000, 3_000, 3_000, 3_000]
+
+
+# --- What is being heard -----------------------------------------------------------------------------------
+
+
+async def test_it_tells_which_sentence_is_heard_and_when_nothing_is() -> None:
+    engine, speaker, writing = ScriptedEngine(), ScriptedSpeaker(), Writing()
+    speaker.hold()
+    narrator = Narrator(engine, speaker)
+    told: list[str | None] = []
+    narrator.on_sentence = told.append
+    async with narrations(narrator) as start:
+        await start(writing)
+        assert not told
+        writing.add("One is first. Two is second. Three ")
+        await settle()
+        assert told == [narrator.sentence] == ["One is first."]
+        speaker.finish()
+        await settle()
+        assert told[1:] == ["Two is second."]
+        speaker.finish()
+        await settle()
+        assert told[2:] == [None], "it waits for the writer"
+        assert narrator.narrating
+        writing.add("is third. Four ")
+        await settle()
+        assert told[3:] == ["Three is third."]
+        narrator.interrupt()
+        await settle()
+        assert told[4:] == [None]
+        assert narrator.sentence is None
+
+
+@pytest.mark.parametrize(("failure", "told_until"), [(None, 4), ("engine", 2), ("speaker", 1)])
+async def test_it_tells_that_nothing_is_heard_by_whatever_way_it_ends(
+    failure: str | None, told_until: int
+) -> None:
+    engine, speaker = (
+        ScriptedEngine(failures={SENTENCES[2]: RuntimeError()} if failure == "engine" else {}),
+        ScriptedSpeaker(),
+    )
+    narrator = Narrator(engine, speaker)
+    told: list[str | None] = []
+    narrator.on_sentence = told.append
+    if failure == "speaker":
+        speaker.fail(DeviceLost("Gone."))
+    await narrator.narrate(TEXT)
+    assert told[0] == SENTENCES[0]
+    assert told[-1] is None
+    assert [sentence for sentence in told if sentence] == list(SENTENCES[:told_until])
+
+
+# --- Earcons ---------------------------------------------------------------------------------------------
+
+
+async def test_an_earcon_is_heard_while_nothing_is_said() -> None:
+    speaker = ScriptedSpeaker()
+    narrator = Narrator(ScriptedEngine(), speaker, manner=Manner(volume=0.5))
+    assert await narrator.earcon(Earcon.SENT)
+    (sound,) = speaker.played
+    assert np.array_equal(sound.samples, sound_of(Earcon.SENT, 0.5).samples)
+
+
+async def test_an_earcon_is_dropped_while_a_sentence_is_heard() -> None:
+    speaker = ScriptedSpeaker()
+    speaker.hold()
+    narrator = Narrator(ScriptedEngine(), speaker)
+    async with narrations(narrator) as start:
+        narration = await start("One is first.")
+        assert not await narrator.earcon(Earcon.HEARD)
+        speaker.finish()
+        await settle()
+        assert narration.done.ending is NarrationEnding.COMPLETED
+        assert len(speaker.played) == 1
+
+
+async def test_a_sentence_cuts_an_earcon_off_and_never_waits() -> None:
+    speaker = ScriptedSpeaker()
+    speaker.hold()
+    narrator = Narrator(ScriptedEngine(), speaker)
+    heard: list[bool] = []
+
+    async def play() -> None:
+        heard.append(await narrator.earcon(Earcon.SENT))
+
+    async with narrations(narrator) as start, anyio.create_task_group() as group:
+        group.start_soon(play)
+        await speaker.begun()
+        await start("One is first.")
+        assert heard == [False]
+        assert len(speaker.broken_off) == 1
+        assert speaker.playing
+        assert narrator.sentence == "One is first."
+        speaker.finish()
+
+
+async def test_an_earcon_that_waits_is_dropped_for_a_newer_one() -> None:
+    speaker = ScriptedSpeaker()
+    speaker.hold()
+    narrator = Narrator(ScriptedEngine(), speaker)
+    heard: dict[Earcon, bool] = {}
+
+    async def play(earcon: Earcon) -> None:
+        heard[earcon] = await narrator.earcon(earcon)
+
+    async with anyio.create_task_group() as group:
+        for earcon in (Earcon.HEARD, Earcon.NOT_SENT, Earcon.SENT):
+            group.start_soon(play, earcon)
+            await settle()
+        speaker.release()
+    assert heard == {Earcon.HEARD: True, Earcon.NOT_SENT: False, Earcon.SENT: True}
+
+
+async def test_earcons_can_be_switched_off() -> None:
+    speaker = ScriptedSpeaker()
+    narrator = Narrator(ScriptedEngine(), speaker, earcons={Earcon.OFF})
+    assert [await narrator.earcon(earcon) for earcon in Earcon] == [earcon is Earcon.OFF for earcon in Earcon]
+    narrator.manner = Manner(volume=0.0)
+    assert not await narrator.earcon(Earcon.OFF)
+    assert len(speaker.played) == 1
+
+
+async def test_an_earcon_on_a_broken_speaker_is_no_error() -> None:
+    speaker = ScriptedSpeaker()
+    speaker.fail(DeviceLost("Gone."))
+    narrator = Narrator(ScriptedEngine(), speaker)
+    assert not await narrator.earcon(Earcon.SENT)
+    assert await narrator.earcon(Earcon.SENT)
+
+
+async def test_an_earcon_whose_caller_is_cancelled_falls_silent() -> None:
+    speaker = ScriptedSpeaker()
+    speaker.hold()
+    narrator = Narrator(ScriptedEngine(), speaker)
+    async with anyio.create_task_group() as group:
+        group.start_soon(narrator.earcon, Earcon.SENT)
+        await speaker.begun()
+        group.cancel_scope.cancel()
+    assert not speaker.playing
+    speaker.release()
+    assert (await narrator.narrate("One.")).ending is NarrationEnding.COMPLETED
 
 
 # --- The doubles complain ---------------------------------------------------------------------------------
