@@ -45,17 +45,20 @@ class ToolSurface:
         listed = {tool.name for tool in self._tools.tools()}
         return tuple(tool.name for tool in self._tools.inner.tools() if tool.name not in listed)
 
-    def seen(self, active: Iterable[str], hidden: Iterable[str] = ()) -> None:
+    def seen(self, active: Iterable[str], hidden: Iterable[str] | None = None) -> None:
         """Take note of the set that the host has now, whoever made it, and repair it if need be.
 
-        `hidden` is what an earlier surface took out and never brought back, since its process died.
+        `hidden` is for a host that knows what was taken out of its set for our sake: also by an earlier
+        surface whose process died, and not by a push that came too late to be obeyed.
         """
         if self._closed:
             return
         self._active = tuple(active)
         if self._active == self._told:
             self._in_vain = 0
-        self._hidden = {name: None for name in (*self._hidden, *hidden) if name not in self._active}
+        self._hidden = {
+            name: None for name in (self._hidden if hidden is None else hidden) if name not in self._active
+        }
         self._carry()
 
     def lost(self) -> None:

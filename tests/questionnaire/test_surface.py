@@ -173,3 +173,13 @@ def test_the_host_never_lists_what_is_withheld_and_at_the_end_has_what_it_would_
         assert set(host["active"]) == {name for name in wanted if name in listed or name in THEIRS}
     surface.close()
     assert set(host["active"]) == wanted
+
+
+def test_a_push_that_was_not_obeyed_has_hidden_nothing():
+    tools, surface, pushed = a_surface()
+    surface.seen(ALL)
+    lift = withhold(tools, "ask", "select")
+    surface.seen(("read", "bash", "ask", "narrate"), hidden=())  # its user was quicker, and select is off
+    assert surface.hidden == ("ask",)
+    lift.lift()
+    assert set(pushed[-1]) == {"read", "bash", "ask", "narrate"}

@@ -3,7 +3,7 @@
 One JSON object a line. The bridge says
 
     hello {version, token, mode, busy}            first of all; without the right token nothing more is read
-    active {names, hidden?, n?}                   which tools are active now; n is that of a line obeyed
+    active {names, hidden, n?}                    which tools are active now; n is that of a line obeyed
     call {id, name, arguments}, abort {id}        of a tool of ours
     refusal {n, name, arguments}                  what does a call of this tool get that is withheld?
     settled? {n}                                  has all been said of the active set?

@@ -82,8 +82,9 @@ export default function (pi: any) {
 	const calls = new Map<string, { settle: (result: Json) => void; fail: (error: Error) => void }>();
 	const replies = new Map<number, (message: Json | undefined) => void>();
 	const saying: { n: number; text: string }[] = [];
+	let beginning: string | undefined;
 	const failed = new Map<string, Json>(); // results that are errors, until Pi is told so
-	const asked = new Map<string, any>(); // the arguments of calls of ours that Pi itself may refuse
+	const refused = new Map<string, Promise<string | undefined>>(); // what calls get that Pi itself refuses
 	const answered = new Set<string>(); // questions that other extensions can answer no more
 	const canvases = new Map<string, Json>();
 	const dialogs = new Map<string, AbortController>();
@@ -215,7 +216,11 @@ export default function (pi: any) {
 		register(message.tools);
 		withheld = new Set(message.withheld);
 		relaying = message.relay;
-		send({ type: "active", names: pi.getActiveTools(), hidden });
+		tellActive();
+	}
+
+	function tellActive(n?: number) {
+		send({ type: "active", n, names: pi.getActiveTools(), hidden });
 	}
 
 	function take(message: Json) {
@@ -228,12 +233,12 @@ export default function (pi: any) {
 					keep(message.hidden);
 					pi.setActiveTools(message.names);
 				}
-				send({ type: "active", n: message.n, names: pi.getActiveTools() });
+				tellActive(message.n);
 				break;
 			}
 			case "withheld":
 				withheld = new Set(message.names);
-				send({ type: "active", n: message.n, names: pi.getActiveTools() });
+				tellActive(message.n);
 				break;
 			case "result":
 				calls.get(message.id)?.settle(message);
@@ -459,13 +464,17 @@ export default function (pi: any) {
 
 	pi.on("input", (event: any, now: any) => {
 		ctx = now;
-		if (event.source === "extension") said(event.text);
+		if (event.source !== "extension") return;
+		if (ctx.isIdle()) beginning = event.text; // taken when its run begins
+		else said(event.text);
 	});
 
 	pi.on("before_agent_start", async (_event: unknown, now: any) => {
 		ctx = now;
+		if (beginning !== undefined) said(beginning);
+		beginning = undefined;
 		if (!socket) return;
-		send({ type: "active", names: pi.getActiveTools() });
+		tellActive();
 		await request({ type: "settled?" });
 	});
 
@@ -497,20 +506,25 @@ export default function (pi: any) {
 		const { message } = event;
 		if (message.role === "assistant") {
 			for (const block of message.content) {
-				if (block.type === "toolCall" && ours.has(block.name)) asked.set(block.id, block.arguments);
+				if (block.type === "toolCall" && withheld.has(block.name)) refused.set(block.id, refusal(block.name, block.arguments));
 			}
 			const { role, stopReason, errorMessage } = message;
 			relay({ type: "message_end", message: { role, stopReason, errorMessage } });
 		}
-		if (message.role !== "toolResult" || !ours.has(message.toolName)) return;
-		const args = asked.get(message.toolCallId);
-		asked.delete(message.toolCallId);
-		const unknown = `Tool ${message.toolName} not found`;
-		if (!message.isError || !withheld.has(message.toolName) || message.content[0]?.text !== unknown) return;
-		// Pi does not know a tool that is out of the active set, and would say no more than that.
-		const text = await refusal(message.toolName, args);
-		if (text) return { message: { ...message, content: [{ type: "text", text }] } };
+		const told = await inOurWords(message);
+		if (told !== message) return { message: told };
 	});
+
+	// An older one asks its model before the handlers of `message_end` are through.
+	pi.on("context", async (event: any) => ({ messages: await Promise.all(event.messages.map(inOurWords)) }));
+
+	/** Pi does not know a tool that is out of the active set, and says no more than that; we do. */
+	async function inOurWords(message: any): Promise<any> {
+		const { role, toolName, toolCallId, isError, content } = message;
+		if (role !== "toolResult" || !isError || content[0]?.text !== `Tool ${toolName} not found`) return message;
+		const text = await refused.get(toolCallId);
+		return text ? { ...message, content: [{ type: "text", text }] } : message;
+	}
 
 	pi.on("tool_call", async (event: any, now: any) => {
 		ctx = now;

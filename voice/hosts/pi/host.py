@@ -210,7 +210,7 @@ class _Run:
         """Have Pi take a message."""
         await self._bridge.settled()  # so that it meets the tools that are to be there
         idle, begun = not self.turns.busy, self.turns.count
-        if text.lstrip().startswith("/"):  # here it would be expanded
+        if spoken := text.startswith("/"):  # here it would be expanded
             await self._bridge.say(text, behaviour)
             data = None
         else:
@@ -218,7 +218,7 @@ class _Run:
         handled = isinstance(data, Mapping) and data.get("disposition") == "handled"
         if idle and not handled and self.turns.count == begun:  # it may be over by now
             self._tell(*self.turns.started())
-            if not self._pi.tells_settled:
+            if data is None and not spoken:  # an old Pi does not tell whether a run begins with it
                 self._tasks.start_soon(self._look)
 
     async def interrupt(self) -> None:

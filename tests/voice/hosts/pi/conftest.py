@@ -54,6 +54,7 @@ def pi_environment(pi_path, model, tmp_path):
         "models": [{"id": "fake-1"}],
     }
     (agent / "models.json").write_text(json.dumps({"providers": {"fake": provider}}))
+    (agent / "settings.json").write_text(json.dumps({"retry": {"enabled": False}}))
     return {
         "PATH": pi_path,
         "HOME": str(home),
