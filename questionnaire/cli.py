@@ -236,20 +236,19 @@ def serve_mcp(contract: str | None, port: int | None) -> None:
     import anyio
 
     from questionnaire.endpoints import TOKEN, open_port, until_signalled
-    from questionnaire.limits import TimeOut
     from questionnaire.restrictions import AdjustableToolset
     from questionnaire.settings import load_settings
 
     with _explained():
         settings = load_settings()
     try:
-        from questionnaire.server import ToolServer, elicited_toolset
+        from questionnaire.server import ToolServer, configured_toolset
     except ImportError as error:
         click.echo(printable(str(LibraryMissing("mcp", error))), err=True)
         sys.exit(EXIT_MISSING)
-    tools = elicited_toolset(
-        contract="form" if (contract or settings.contract) == "form" else "choices",
-        time_out=TimeOut(settings.timeout_s, settings.timeout_action) if settings.timeout_s else None,
+    tools = configured_toolset(
+        settings,
+        contract=contract,  # type: ignore[arg-type]  # click knows the names
         attention=tuple(_attention(settings)),
         clock=time.time,
     )

@@ -14,6 +14,8 @@ from anyio.abc import TaskStatus
 
 from questionnaire.errors import PortUnusable
 
+__all__ = ["TOKEN", "Port", "StandardInput", "open_port", "until_signalled", "with_token"]
+
 LOOPBACK = "127.0.0.1"
 PATH = "/mcp"
 

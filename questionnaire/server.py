@@ -7,11 +7,12 @@ ends with the form that it needs, and comes again with what was filled in. Then 
 beginning, with the replies so far, which the client carries along, sealed.
 """
 
+import itertools
 import json
 import logging
 from collections import OrderedDict
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -38,8 +39,11 @@ from questionnaire.limits import TimeOut
 from questionnaire.presenters.elicitation import ElicitationPresenter, FormClient
 from questionnaire.presenters.flat_forms import Form, FormAction, FormDialect, FormReply
 from questionnaire.restrictions import AdjustableToolset
+from questionnaire.settings import QuestionnaireSettings, load_settings
 from questionnaire.tool import Tool, ToolResult, tool_call_id
 from questionnaire.toolset import FunctionToolset, Handler, Toolset
+
+__all__ = ["ServedPrompt", "ToolServer", "configured_toolset", "elicited_toolset"]
 
 _FORMS_SINCE, _TITLES_SINCE, _ROUNDS_SINCE = "2025-06-18", "2025-11-25", "2026-07-28"
 """The protocols that brought forms; titles and lists in them; and forms that end a call. Dates order them."""
@@ -52,6 +56,9 @@ _STATE_S = 7 * 24 * 3600.0
 
 _MOST_SESSIONS = 64
 """How many clients hear of changes, those that listed the tools last."""
+
+_SIGN_OF_LIFE_S = 10.0
+"""How often a client that wants to know hears that a call still waits for the user."""
 
 _CLOSED = -32000
 """The error code of the library for a connection that was closed."""
@@ -111,6 +118,26 @@ def elicited_toolset(
 
     listed = questionnaire_toolset(None, contract=contract).tools()
     return FunctionToolset(*((tool, handler(tool.name)) for tool in listed))
+
+
+def configured_toolset(
+    settings: QuestionnaireSettings | None = None,
+    *,
+    contract: Meaning | None = None,
+    attention: Sequence[Attention] = (),
+    clock: Callable[[], float] = anyio.current_time,
+) -> Toolset:
+    """Return `elicited_toolset` as the user's settings have it, but for a `contract` that is named.
+
+    Raises `BadSettings` where they cannot be used.
+    """
+    settings = settings or load_settings()
+    return elicited_toolset(
+        contract=contract or settings.contract,
+        time_out=TimeOut(settings.timeout_s, settings.timeout_action) if settings.timeout_s else None,
+        attention=attention,
+        clock=clock,
+    )
 
 
 def _forms() -> FormClient | None:
@@ -266,10 +293,20 @@ class ToolServer:
         self, ctx: ServerRequestContext, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         tool_call_id.set(str(ctx.request_id))
-        if ctx.protocol_version < _ROUNDS_SINCE:
-            _caller.set(_Session(ctx))
-            return _told(await self._tools.call(params.name, params.arguments or {}))
-        rounds = _Rounds(ctx, params)
+        result: types.CallToolResult | types.InputRequiredResult
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_show_signs_of_life, ctx.session)
+            if ctx.protocol_version < _ROUNDS_SINCE:
+                _caller.set(_Session(ctx))
+                result = _told(await self._tools.call(params.name, params.arguments or {}))
+            else:
+                result = await self._round(_Rounds(ctx, params), params)
+            tasks.cancel_scope.cancel()
+        return result
+
+    async def _round(
+        self, rounds: "_Rounds", params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
         _caller.set(rounds)
         with rounds.scope:
             return _told(await self._tools.call(params.name, params.arguments or {}))
@@ -318,6 +355,14 @@ class ToolServer:
                         self._listeners.pop(key, None)
         finally:
             unsubscribe()
+
+
+async def _show_signs_of_life(session: ServerSession) -> None:
+    """Report progress, where the client asked for it: many give up a call that is silent for a minute."""
+    with suppress(MCPError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        for count in itertools.count(1):
+            await anyio.sleep(_SIGN_OF_LIFE_S)
+            await session.report_progress(count)
 
 
 class _Server(Server[Any]):

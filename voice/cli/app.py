@@ -12,6 +12,7 @@ from voice.cli.chat import chat
 from voice.cli.demo import demo
 from voice.cli.devices import devices
 from voice.cli.doctor import doctor
+from voice.cli.mcp import mcp
 from voice.cli.replay import replay
 from voice.cli.running import explain, write_any_text
 from voice.cli.say import say
@@ -28,7 +29,7 @@ def app() -> None:
     """
 
 
-for command in (chat, demo, replay, transcribe, say, devices, doctor):
+for command in (chat, demo, mcp, replay, transcribe, say, devices, doctor):
     app.add_command(command)
 
 

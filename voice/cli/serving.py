@@ -1,0 +1,90 @@
+"""What ``voice mcp`` runs: a server with the real devices and engines, until its client leaves."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from functools import partial
+
+import anyio
+from anyio import to_thread
+from anyio.abc import TaskStatus
+
+from questionnaire import QuestionnaireError
+from questionnaire.endpoints import TOKEN, open_port, until_signalled
+from questionnaire.server import configured_toolset
+from voice import __version__
+from voice.assembly import find_weights, make_microphone, make_speaker, make_transcriber, open_parts
+from voice.autonomous import Parts
+from voice.cli.running import remark, run
+from voice.errors import SettingsError
+from voice.events import Event, Notice, VoiceState, VoiceStateChanged
+from voice.server import VoiceServer
+from voice.settings import Settings
+
+
+def serve_until_signalled(settings: Settings, *, on: bool, port: int | None) -> signal.Signals | None:
+    """Serve on standard input and output, or at a port; return the signal that ended it, where one did.
+
+    SIGUSR1 switches Voice on and off. Raises `SettingsError` for a port or a token that cannot be used.
+    """
+    try:
+        asking = configured_toolset()
+        at = None if port is None else open_port(port, os.environ)
+    except QuestionnaireError as error:
+        raise SettingsError(str(error)) from error
+    voice = VoiceServer(
+        partial(_real_parts, settings), settings, emit=_show, asking=asking, version=__version__
+    )
+    came: signal.Signals | None = None
+
+    async def serve() -> None:
+        if at is None:
+            await voice.run(voice.server.serve_stdio, on=on)
+        else:
+            token = f"with the token {at.token}" if at.made else f"with the token in {TOKEN}"
+            remark(f"voice: serving at {at.address} {token}")
+            await voice.run(partial(voice.server.serve_http, at), on=on)
+
+    async def toggle_on_signal(*, task_status: TaskStatus[None]) -> None:
+        with anyio.open_signal_receiver(signal.SIGUSR1) as signals:
+            task_status.started()
+            async for _ in signals:
+                voice.toggle()
+
+    async def main() -> None:
+        nonlocal came
+        async with anyio.create_task_group() as tasks:
+            await tasks.start(toggle_on_signal)
+            remark(f"voice: kill -USR1 {os.getpid()} switches Voice {'off' if on else 'on'}.")
+            came = await until_signalled(serve)
+            tasks.cancel_scope.cancel()
+
+    run(main)
+    return came
+
+
+@asynccontextmanager
+async def _real_parts(settings: Settings) -> AsyncGenerator[Parts]:
+    """Open the devices and the engines; what is missing is told when Voice is switched on, not before."""
+    weights = await to_thread.run_sync(find_weights, settings.transcription)
+    transcriber = make_transcriber(settings.transcription, weights)
+    microphone = make_microphone(settings.hearing, lambda notice: remark(f"voice: {notice}"))
+    speaker = make_speaker(settings.speaking, heard=True)
+    async with open_parts(settings, transcriber, microphone, speaker) as parts:
+        yield parts
+
+
+def _show(event: Event) -> None:
+    """Tell on standard error what the user should know; standard output is the client's."""
+    match event:
+        case Notice(sentence):
+            remark(f"voice: {sentence}")
+        case VoiceStateChanged(VoiceState.ACTIVE):
+            remark("voice: Voice is on.")
+        case VoiceStateChanged(VoiceState.INACTIVE):
+            remark("voice: Voice is off.")
+        case _:
+            pass
