@@ -481,8 +481,10 @@ def _listed(tool: Tool) -> types.Tool:
 
 
 def _told(result: ToolResult) -> types.CallToolResult:
+    # Some clients (Claude Code 2) show their model the structured content and not the text, where there is
+    # one: so the text is in it as well.
     return types.CallToolResult(
         content=[types.TextContent(text=result.text)],
-        structured_content=dict(result.details),
+        structured_content={"text": result.text, **result.details},
         is_error=result.is_error,
     )

@@ -91,7 +91,9 @@ async def asked(mode, person, name, arguments, **options):
     async with connected(asking(**options), mode, person) as client:
         result = await client.call_tool(name, arguments)
     [content] = result.content
-    return ToolResult(content.text, result.structured_content, result.is_error)
+    details = dict(result.structured_content)
+    assert details.pop("text") == content.text, "a client may show its model the structured content alone"
+    return ToolResult(content.text, details, result.is_error)
 
 
 @pytest.mark.parametrize("mode", [*ERAS, "auto"])
