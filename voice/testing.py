@@ -18,9 +18,15 @@ import anyio.lowlevel
 import numpy as np
 
 from voice.audio import FRAME_S, FRAME_SAMPLES, SAMPLE_RATE, Frame, Samples, Sound, level_dbfs, silent_frame
+from voice.autonomous import Parts
+from voice.ears import Ears
 from voice.errors import HostDied, HostError, TranscriberError
 from voice.events import AgentEnded, AgentStarted, AssistantDelta, AssistantText, Emit, HostLost
+from voice.floor import Duplex
+from voice.listening.utterances import Ear
+from voice.loop import Hearing
 from voice.ports import Delivery, Transcript, Verdict
+from voice.speaking.narrator import Narrator
 
 
 class Misuse(BaseException):
@@ -476,3 +482,55 @@ class ScriptedHost:
         if self.busy:
             self.interrupted += 1
             self.end()
+
+
+# --- All of it --------------------------------------------------------------------------------------------
+
+
+class ScriptedParts:
+    """What Voice hears and speaks with, made of doubles; `open` is what a `Chat` takes as ``open_parts``.
+
+    ``lines`` are what the transcriber makes of one piece of speech after the other.
+    """
+
+    def __init__(
+        self,
+        *lines: str | Transcript | TranscriberError,
+        duplex: Duplex = Duplex.HALF,
+        failures: Mapping[str, Exception] | None = None,
+    ) -> None:
+        self.microphone = ScriptedMicrophone()
+        self.engine = ScriptedEngine(failures=failures)
+        self.speaker = ScriptedSpeaker()
+        self.transcriber = ScriptedTranscriber(*lines)
+        self.opened = 0
+        """How often they were opened."""
+        self.opening_fails: Exception | None = None
+        """What opening raises."""
+        self.transcript_after_s: float | None = 0.3
+        """The audio time that a transcription takes; None: a text is there when the transcriber has it."""
+        self._duplex = duplex
+
+    def say(self, seconds: float = 0.5, silence: float = 2.5) -> None:
+        """Somebody speaks for so long, and is silent for so long."""
+        self.microphone.feed(seconds, spoken=True)
+        self.microphone.feed(silence, spoken=False)
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[Parts]:
+        """Open them, with ears that are new."""
+        if self.opening_fails is not None:
+            raise self.opening_fails
+        self.opened += 1
+        ear = Ear(LevelDetector())
+        hearing = Hearing(ear, self.transcriber, transcript_after_s=self.transcript_after_s, partials=True)
+        canceller = _NoEcho() if self._duplex is Duplex.CANCELLED else None
+        ears = Ears(hearing, duplex=self._duplex, canceller=canceller)
+        yield Parts(self.microphone, ears, Narrator(self.engine, self.speaker), self.speaker.name)
+
+
+class _NoEcho:
+    """An `EchoCanceller` for a room without echo."""
+
+    def cancel(self, near: Frame, far: Frame) -> Frame:  # noqa: ARG002 — nothing of it is in the other
+        return near
