@@ -17,6 +17,7 @@ class CuedMicrophone:
     def __init__(self, recordings: Sequence[Microphone]) -> None:
         self._waiting = deque(recordings)
         self._cued: deque[Microphone] = deque()
+        self._speaking = False
         self.name = "recorded replies"
         self.live = True
 
@@ -27,16 +28,24 @@ class CuedMicrophone:
         self._cued.append(self._waiting.popleft())
         return self._cued[-1].name
 
+    def hush(self) -> None:
+        """Break off what is being said, and forget what is cued."""
+        self._cued.clear()
+        self._speaking = False
+
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[AsyncIterator[Frame]]:
-        """Open it; the frames have no end."""
+        """Open it; the frames have no end. What was being said when it was closed is not gone on with."""
         async with aclosing(self._frames()) as frames:
             yield Pacer().pace(frames)
 
     async def _frames(self) -> AsyncGenerator[Frame]:
         while True:
             if self._cued:
+                self._speaking = True
                 async with self._cued.popleft().open() as recording:
                     async for frame in recording:
+                        if not self._speaking:
+                            break
                         yield frame
             yield silent_frame()

@@ -28,7 +28,7 @@ from voice.backends.recording import RecordingMicrophone
 from voice.chat import Chat
 from voice.cli.rehearsal import without_questionnaire
 from voice.errors import RecordingError, VoiceError
-from voice.events import AgentEnded, Event, Status, StatusChanged
+from voice.events import AgentEnded, DevicesInUse, Event, Status, StatusChanged, UserMessage
 from voice.hosts.catalog import host_maker
 from voice.ports import Microphone
 from voice.scenes import CuedMicrophone
@@ -206,6 +206,9 @@ class _Replies:
                 self._listening = status is Status.LISTENING
             case AgentEnded():
                 self._due = True
+            case UserMessage(source="keyboard") | DevicesInUse(microphone=""):
+                self.microphone.hush()  # who types, or switches Voice off, does not talk on
+                return
             case _:
                 return
         if self._listening and self._due:
