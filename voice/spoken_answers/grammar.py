@@ -93,6 +93,8 @@ class Grammar:
                 if part[0] == PAUSE or part[-1] == PAUSE:
                     continue
                 span = tuple(token for token in part if token != PAUSE)
+                if begin > start and self._is_bare_number(span):
+                    continue  # "the one" points at something, and "the two" are both
                 alone = begin == start and self._is_all_but_filler(tokens, span)
                 for index in self._options.named(span, alone=alone, pauses=PAUSE in part):
                     yield end, index
@@ -103,6 +105,10 @@ class Grammar:
                     one = self._options.described(tuple(t for t in tokens[begin:end] if t != PAUSE))
                     if one is not None:
                         yield end, one
+
+    def _is_bare_number(self, span: Words) -> bool:
+        single = len(span) == 1 and self._lexicon.number(span[0]) is not None
+        return single and not self._lexicon.numbers_take_articles
 
     def _is_all_but_filler(self, tokens: Sequence[str], span: Words) -> bool:
         """Whether nothing else was said, or nothing but other single letters."""

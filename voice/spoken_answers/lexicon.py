@@ -47,6 +47,7 @@ class Lexicon:
             name: frozenset(listed(name)) for name in ("skip", "back", "cancel", "repeat", "own_words")
         }
         self.confirmations: tuple[str, ...] = tuple(answers.get("confirm", ()))
+        self.numbers_take_articles: bool = answers.get("numbers_take_articles", True)
         self.ordinals = {
             words(name): number
             for number, names in enumerate(answers.get("ordinals", ()), 1)
@@ -72,6 +73,10 @@ class Lexicon:
         if word.isascii() and word.isdecimal() and len(word) <= 4:
             return int(word)
         return self._numbers.get(word)
+
+    def canonical(self, heard: Words) -> Words:
+        """The words with cardinals in digits: labels and transcribers write them either way."""
+        return tuple(word if (number := self.number(word)) is None else str(number) for word in heard)
 
     def digits(self, word: str) -> str | None:
         """What a word adds to a spelled number: digits, or one digit as a word."""

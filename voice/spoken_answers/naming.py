@@ -24,17 +24,21 @@ class Label:
 
     def __init__(self, option: Option, lexicon: Lexicon) -> None:
         self.words: Words = _words(option.label, lexicon)
-        self.joined = "".join(self.words)
+        self.canonical = lexicon.canonical(self.words)
+        self.joined = "".join(self.canonical)
         self.described = frozenset((*self.words, *_words(option.description, lexicon)))
         """All words of its label and its description."""
-        self.negated = holds(self.words, lexicon.negation)
+        said_first = next(
+            (p for p in (*lexicon.yes_labels, *lexicon.no_labels) if self.words[: len(p)] == p), ()
+        )
+        self.negated = holds(self.words[len(said_first) :], lexicon.negation)  # "No, keep it" says: keep it
         self._names = {self.joined, *(word for word in self.words if word not in lexicon.function)}
 
     def has_part(self, joined: str) -> bool:
         """Whether whole words in a row, spaces aside, are this, or one long word begins so."""
-        for begin in range(len(self.words)):
+        for begin in range(len(self.canonical)):
             run = ""
-            for word in self.words[begin:]:
+            for word in self.canonical[begin:]:
                 run += word
                 if run == joined:
                     return True
@@ -65,7 +69,11 @@ class Options:
 
     def called(self, heard: Words) -> list[int]:
         """The options whose label is exactly this."""
-        return [index for index, label in enumerate(self.labels) if heard and label.words == heard]
+        rows = [index for index, label in enumerate(self.labels) if heard and label.words == heard]
+        canonical = self._lexicon.canonical(heard)
+        return rows or [
+            index for index, label in enumerate(self.labels) if heard and label.canonical == canonical
+        ]
 
     def named(self, span: Words, *, alone: bool, pauses: bool) -> Iterator[int]:
         """The options that these words name, by each of the ways there are.
@@ -77,6 +85,9 @@ class Options:
             yield from (
                 number - 1 for number in self._numbers(span, alone) if 1 <= number <= len(self.labels)
             )
+        for prefix in self._lexicon.numbered:
+            if span[: len(prefix)] == prefix:
+                yield from self.called(span[len(prefix) :])
         for noun in ((), *self._lexicon.noun):
             if not noun or span[-len(noun) :] == noun:
                 yield from self._by_label(span[: len(span) - len(noun)], exactly=pauses)
@@ -85,16 +96,19 @@ class Options:
         """The one option that has all these words in its label or its description."""
         content = {word for word in span if word not in self._lexicon.function}
         fitting = [index for index, label in enumerate(self.labels) if content and content <= label.described]
-        sure = len(fitting) == 1 and not holds(
-            tuple(self.labels[fitting[0]].described), self._lexicon.negation
-        )
-        return fitting[0] if sure else None
+        if len(fitting) != 1:
+            return None
+        known = (*span, *self.labels[fitting[0]].described)
+        return None if holds(known, self._lexicon.negation) else fitting[0]
 
     def _numbers(self, span: Words, alone: bool) -> Iterator[int]:
         """The numbers from 1 that the words are, by cardinal, letter or place."""
         for prefix in ((), *self._lexicon.numbered):
             if len(span) == len(prefix) + 1 and span[: len(prefix)] == prefix:
-                yield from self._cardinal(span[-1], sure=alone or bool(prefix))
+                for number in self._cardinal(span[-1], sure=alone or bool(prefix)):
+                    yield number
+                    # The number may be the text of a label: then that may have been meant.
+                    yield from (row + 1 for row in self.called((str(number),)))
         for noun in ((), *self._lexicon.noun):
             if not noun or span[-len(noun) :] == noun:
                 yield from self._place(span[: len(span) - len(noun)])
@@ -131,7 +145,7 @@ class Options:
 
     def _by_label(self, span: Words, *, exactly: bool) -> set[int]:
         """The options whose label this is, or is a part of, or sounds like; the nearest way only."""
-        joined = "".join(span)
+        joined = "".join(self._lexicon.canonical(span))
         if not joined:
             return set()
         if whole := {*self.called(span)} or self._those(lambda label: label.joined == joined):

@@ -203,7 +203,7 @@ class _Reading:
     def _agreeing(self) -> Heard | None:
         """Read "yes, allow it" or "no, deny it": the yes or no and the naming behind it have to agree."""
         said, lexicon = self._reply.bare, self._lexicon
-        for answer, phrases in ((True, lexicon.yes), (False, lexicon.no)):
+        for answer, phrases in ((True, lexicon.yes_labels), (False, lexicon.no_labels)):
             row = self._row_for(yes=answer)
             for phrase in phrases if row is not None else ():
                 rest = said[len(phrase) :]
