@@ -41,8 +41,6 @@ DEPLOY = {
 }
 
 
-
-
 class Person:
     """Answers forms with the replies it is given, and keeps what it was asked."""
 
@@ -371,6 +369,28 @@ async def test_a_client_from_2026_07_28_on_hears_of_a_change_on_the_stream_that_
             assert await anext(aiter(heard)) == ToolsListChanged()
             assert [tool.name for tool in (await client.list_tools()).tools] == ["narrate"]
             assert (await client.call_tool("user_select", MERGE)).is_error
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_a_client_that_wants_to_know_hears_that_a_call_still_waits(mode, monkeypatch):
+    monkeypatch.setattr("questionnaire.server._SIGN_OF_LIFE_S", 0.01)
+    enough = anyio.Event()
+    heard = []
+
+    async def hear(progress, total, message):
+        heard.append(progress)
+        if len(heard) == 3:
+            enough.set()
+
+    async def think(arguments):
+        await enough.wait()
+        return ToolResult("Thought.")
+
+    tools = FunctionToolset((Tool("think", "Think.", {"type": "object", "properties": {}}), think))
+    async with connected(ToolServer("slow", AdjustableToolset(tools)), mode) as client:
+        result = await client.call_tool("think", {}, progress_callback=hear)
+    assert result.content[0].text == "Thought."
+    assert heard[:3] == [1, 2, 3]
 
 
 async def test_what_a_user_chooses_in_the_client_is_done_and_told():
