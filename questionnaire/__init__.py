@@ -52,6 +52,7 @@ from questionnaire.presenters.lines import FileLines, LineTerminal, controlling_
 from questionnaire.presenters.requested_forms import RequestedForm, answer_form, read_form
 from questionnaire.presenters.rpc import LineSplitter, RpcDialogs
 from questionnaire.presenters.terminal import Surroundings, TerminalPresenter, columns
+from questionnaire.presenters.terminal.canvas import Canvas, CanvasPresenter, Drawn, Resized, Typed
 from questionnaire.presenters.together import TogetherPresenter
 from questionnaire.progress import (
     Act,
@@ -88,6 +89,8 @@ __all__ = [
     "BadComposition",
     "BadSettings",
     "Bell",
+    "Canvas",
+    "CanvasPresenter",
     "Choice",
     "ClientLost",
     "CombinedToolset",
@@ -97,6 +100,7 @@ __all__ = [
     "DialogClient",
     "DialogsPresenter",
     "Draft",
+    "Drawn",
     "DuplicateTool",
     "ElicitationPresenter",
     "Escape",
@@ -136,6 +140,7 @@ __all__ = [
     "Questionnaire",
     "QuestionnaireError",
     "RequestedForm",
+    "Resized",
     "Response",
     "RestrictedToolset",
     "Restriction",
@@ -161,6 +166,7 @@ __all__ = [
     "ToolSurface",
     "Toolset",
     "Touch",
+    "Typed",
     "Unclear",
     "Withhold",
     "answer_form",

@@ -250,8 +250,7 @@ export default function (pi: any) {
 				say(message);
 				break;
 			case "go_on":
-				// Older ones leave what was queued at the last moment where it is, until the next message.
-				pi.sendMessage({ customType: "viva-voce:go-on", content: "(A message of the user follows.)", display: false }, { triggerTurn: true });
+				goOn();
 				break;
 			case "stop":
 				ctx?.abort();
@@ -282,6 +281,12 @@ export default function (pi: any) {
 		setTimeout(() => said(text, "Pi did not take the message."), SAID_MS).unref();
 		// No template and no command is expanded in what an extension says.
 		pi.sendUserMessage(text, { deliverAs });
+	}
+
+	/** Older ones leave what was queued at the last moment where it is, until the next message. */
+	function goOn() {
+		const content = "(A message of the user follows.)";
+		pi.sendMessage({ customType: "viva-voce:go-on", content, display: false }, { triggerTurn: true });
 	}
 
 	function said(text: string, error?: string) {
@@ -380,6 +385,8 @@ export default function (pi: any) {
 		let shown = false;
 		let finish: (() => void) | undefined;
 		let early = false;
+		// Wider than the terminal, a line would end Pi; it counts cells in a way of its own.
+		const { truncateToWidth } = await import("@earendil-works/pi-tui").catch(() => ({ truncateToWidth: (line: string) => line }));
 		canvases.set(id, { draw() {}, close: () => (early = true) });
 		try {
 			await ctx.ui.custom((tui: any, _theme: unknown, _keys: unknown, done: (value: undefined) => void) => {
@@ -411,7 +418,10 @@ export default function (pi: any) {
 							receipt = drawn.n;
 							send({ type: "canvas.drawn", id, n: receipt });
 						}
-						return drawn.lines.map((line: string) => line.replace("\0", CURSOR));
+						return drawn.lines.map((line: string) => {
+							const [before, ...after] = line.split("\0");
+							return truncateToWidth(after.length ? before + CURSOR + after.join("") : line, columns, "");
+						});
 					},
 				};
 			});
@@ -489,7 +499,8 @@ export default function (pi: any) {
 		// Older ones do not tell when they have settled.
 		const look = () => {
 			if (over) return;
-			if (ctx.isIdle()) relay({ type: "agent_settled" });
+			if (ctx.isIdle() && ctx.hasPendingMessages()) goOn();
+			else if (ctx.isIdle()) relay({ type: "agent_settled" });
 			else setTimeout(look, 10).unref();
 		};
 		if (relaying) setTimeout(look, 0);

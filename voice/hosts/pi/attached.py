@@ -1,0 +1,143 @@
+"""A Pi with a terminal of its own as a host: it runs elsewhere, and its bridge comes to us."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import anyio
+
+from questionnaire import AdjustableToolset, Mirrors
+from voice.errors import HostDied, HostError
+from voice.events import Emit, Event, HostLost, Notice
+from voice.hosts.pi.bridge import Bridge
+from voice.hosts.pi.meeting import rendezvous
+from voice.hosts.pi.screen import PiScreen
+from voice.hosts.pi.turns import Turns
+from voice.ports import Delivery
+from voice.tasks import lone_errors
+
+HOW = 'pi -e "$(voice bridge-path)"'
+"""How a Pi is started that we can be attached to."""
+
+_RETURNS_WITHIN_S = 3.0
+"""A Pi that reloads, or begins another session, hangs up and comes back; one that ends does not."""
+
+_STOPS_WITHIN_S = 10.0
+
+
+class PiAttachedHost:
+    """A `voice.ports.Host` for the Pi that somebody has started in another terminal.
+
+    Opening it waits for that Pi. ``screen`` is given the bridge, to ask on Pi's screen. The dialogs of Pi's
+    other extensions stand there as well, so nothing is asked through ``ask``.
+    """
+
+    def __init__(
+        self,
+        *,
+        tools: AdjustableToolset,
+        emit: Emit,
+        screen: PiScreen | None = None,
+        mirrors: Mirrors | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        self._bridge = Bridge(tools, relay=self._hear, mirrors=mirrors)
+        if screen is not None:
+            screen.bridge = self._bridge
+        self._emit = emit
+        self._folder = folder or rendezvous()
+        self._turns = Turns()
+        self._open = self._lost = False
+
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
+        return "Pi"
+
+    @property
+    def busy(self) -> bool:
+        """Whether Pi is at work on a turn."""
+        return self._turns.busy
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[None]:
+        """Wait for Pi, and stay with it; Pi itself goes on when this is left.
+
+        Raises `HostError` where nothing can be waited for, because somebody else does.
+        """
+        self._turns, self._lost = Turns(), False
+        with lone_errors():
+            async with self._bridge.serve(self._folder):
+                if not self._bridge.connected:
+                    with anyio.move_on_after(_RETURNS_WITHIN_S / 2):
+                        await self._met()
+                if not self._bridge.connected:
+                    self._emit(Notice(f"Waiting for Pi. Start it in another terminal: {HOW}"))
+                    await self._met()
+                await self._bridge.settled()
+                self._open = True
+                if self._bridge.working:
+                    self._tell(*self._turns.started())
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(self._watch)
+                    try:
+                        yield
+                    finally:
+                        self._tell(*self._turns.settled())
+                        self._open = False
+                        tasks.cancel_scope.cancel()
+
+    async def send(self, text: str, delivery: Delivery = Delivery.FOLLOW_UP) -> None:
+        """Have Pi take a user message, in which no command is expanded. Raises `HostError` where not."""
+        if not self._open:
+            raise HostError("No Pi has been waited for.")
+        if self._lost:
+            raise HostDied("Pi has ended.")
+        if delivery is Delivery.INTERRUPT:
+            await self.interrupt()
+        await self._bridge.settled()
+        idle, begun = not self._turns.busy, self._turns.count
+        behaviour: Literal["steer", "followUp"] = "followUp" if delivery is Delivery.FOLLOW_UP else "steer"
+        await self._bridge.say(text, behaviour)
+        if idle and self._turns.count == begun:
+            self._tell(*self._turns.started())
+
+    async def interrupt(self) -> None:
+        """Have Pi stop what it is at. Raises `HostError` where it does not."""
+        if not self._turns.busy or not self._bridge.put({"type": "stop"}):
+            return
+        with anyio.move_on_after(_STOPS_WITHIN_S):
+            while self._turns.busy:
+                await self._bridge.changed()
+            return
+        raise HostError("Pi does not stop what it is at.")
+
+    async def _met(self) -> None:
+        while not self._bridge.connected:
+            await self._bridge.changed()
+
+    async def _watch(self) -> None:
+        """See that Pi is there; tell once when it is not."""
+        while True:
+            while self._bridge.connected:
+                await self._bridge.changed()
+            with anyio.move_on_after(_RETURNS_WITHIN_S):
+                await self._met()
+            if not self._bridge.connected:
+                self._lost = True
+                sentence = "Pi has ended, or was started anew without the bridge."
+                self._tell(*self._turns.settled(sentence), HostLost(sentence))
+                return
+            if not self._bridge.working:  # it came back with another session
+                self._tell(*self._turns.settled())
+
+    def _hear(self, event: Mapping[str, Any]) -> None:
+        self._tell(*self._turns.take(event))
+
+    def _tell(self, *events: Event) -> None:
+        if self._open:
+            for event in events:
+                self._emit(event)
