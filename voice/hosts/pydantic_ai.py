@@ -53,6 +53,7 @@ from voice.events import Emit, ToolCalled
 from voice.hosts.catalog import Ask
 from voice.hosts.turns import Turns
 from voice.ports import Delivery
+from voice.tasks import lone_errors
 
 _ANY_OBJECT = SchemaValidator(core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema()))
 """The tools judge their arguments themselves, in words that help a model."""
@@ -209,14 +210,15 @@ class PydanticAiHost:
         except Exception as error:
             raise HostError(f"The agent {self.name} cannot be started: {_told(error)}") from error
         try:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._turns.run, self._turn)
-                self._open = True
-                try:
-                    yield
-                finally:
-                    self._open = False
-                    tasks.cancel_scope.cancel()
+            with lone_errors():
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(self._turns.run, self._turn)
+                    self._open = True
+                    try:
+                        yield
+                    finally:
+                        self._open = False
+                        tasks.cancel_scope.cancel()
         finally:
             with anyio.CancelScope(shield=True):
                 await self._agent.__aexit__(None, None, None)

@@ -42,7 +42,7 @@ from pydantic import ValidationError
 from questionnaire import FormAction, FormReply, InvalidQuestionnaire, NoInterface
 from voice.errors import HostDied, HostError
 from voice.hosts.acp.program import Program
-from voice.hosts.acp.remarks import Remarks
+from voice.hosts.acp.remarks import Remarks, is_of_subagent
 from voice.hosts.acp.requests import Choice, Permission
 
 _log = logging.getLogger(__name__)
@@ -94,7 +94,7 @@ class Connection:
     def __init__(self, program: Program, ears: Ears) -> None:
         self._program = program
         self._client = _Client(ears)
-        self._door = _Door(program)
+        self._door = _Door(program, ears)
         self._agent = connect_to_agent(cast("Client", self._client), self._door, use_unstable_protocol=True)
         self._session = ""
         self._ways_in: list[str] = []
@@ -219,7 +219,7 @@ class _Client:
     async def session_update(self, session_id: str, update: Any, **meta: Any) -> None:  # noqa: ARG002
         match update:
             case AgentMessageChunk(content=TextContentBlock(text=text)):
-                if self.remarks.is_banner(text):
+                if self.remarks.is_banner(text) or is_of_subagent(update.field_meta):
                     return
                 if self.remarks.is_remark(text, update.field_meta):
                     self._ears.remarked(text)
@@ -319,8 +319,9 @@ class _Client:
 class _Door:
     """The transport that the library reads: nothing comes through that it could not use."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, ears: Ears) -> None:
         self._program = program
+        self._ears = ears
         self.closed = False
 
     async def receive(self) -> dict[str, Any] | None:
@@ -331,6 +332,8 @@ class _Door:
                     return _without_meta(message)
                 case "notification" if _is_known(message):
                     return _without_meta(message)
+                case "notification" if notice := _notice(message):
+                    self._ears.remarked(notice)
                 case "":
                     self._program.complain_once(
                         "sent what is no message of its protocol; it was passed over."
@@ -340,6 +343,11 @@ class _Door:
 
     async def send(self, message: Mapping[str, Any]) -> None:
         """Write a message. Raises `HostDied`, but not for answers: nobody misses one where nobody is left."""
+        if message.get("method") == "initialize":
+            # A capability that the library does not know yet. With it the Claude agent's adapter sends its
+            # own remarks as what they are; without it, as the agent's words.
+            able = message["params"].setdefault("clientCapabilities", {})
+            able["session"] = {**(able.get("session") or {}), "notices": {}}
         try:
             await self._program.send(message)
         except HostDied:
@@ -379,6 +387,16 @@ def _is_known(notification: Mapping[str, Any]) -> bool:
     except ValidationError:
         return False
     return True
+
+
+def _notice(notification: Mapping[str, Any]) -> str:
+    """The text of a notice (an update that the library does not know yet), "" of anything else."""
+    params = notification.get("params")
+    update = params.get("update") if isinstance(params, dict) else None
+    if not isinstance(update, dict) or update.get("sessionUpdate") != "notice":
+        return ""
+    texts = [update.get(part) for part in ("title", "description")]
+    return ": ".join(text for text in texts if isinstance(text, str) and text.strip())
 
 
 def _without_meta(message: dict[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from voice.hosts.acp.requests import Permission
 from voice.hosts.catalog import Ask
 from voice.hosts.turns import Turns
 from voice.ports import Delivery
+from voice.tasks import lone_errors
 
 STARTS_WITHIN_S = 60.0
 """How long an agent may take to start: some are fetched from a registry first."""
@@ -83,25 +84,31 @@ class AcpHost:
         program ended are the first of this one.
         """
         self._lost, self._loss = anyio.Event(), ""
-        async with (
-            offered(self._tools, self._emit) as server,
-            running(self._command, self._complain, self._env) as program,
-        ):
-            connection = Connection(program, self)
-            try:
-                await connection.start(str(Path.cwd()), [(SERVER, server)], self._starts_within_s)
-                self._name = connection.agent_name
-                async with anyio.create_task_group() as tasks:
-                    self._connection = connection
-                    tasks.start_soon(self._live, connection, program)
-                    try:
-                        yield
-                    finally:
-                        self._connection = None
-                        tasks.cancel_scope.cancel()
-            finally:
-                with anyio.CancelScope(shield=True):
-                    await connection.close()
+        with lone_errors():
+            async with (
+                offered(self._tools, self._emit) as server,
+                running(self._command, self._complain, self._env) as program,
+                self._session(program, server),
+            ):
+                yield
+
+    @asynccontextmanager
+    async def _session(self, program: Program, server: Sequence[str]) -> AsyncGenerator[None]:
+        connection = Connection(program, self)
+        try:
+            await connection.start(str(Path.cwd()), [(SERVER, server)], self._starts_within_s)
+            self._name = connection.agent_name
+            async with anyio.create_task_group() as tasks:
+                self._connection = connection
+                tasks.start_soon(self._live, connection, program)
+                try:
+                    yield
+                finally:
+                    self._connection = None
+                    tasks.cancel_scope.cancel()
+        finally:
+            with anyio.CancelScope(shield=True):
+                await connection.close()
 
     async def send(self, text: str, delivery: Delivery = Delivery.FOLLOW_UP) -> None:
         """Take a message; both what steers and what interrupts cancels the present turn.

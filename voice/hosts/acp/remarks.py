@@ -22,7 +22,7 @@ _REMARKS = re.compile(
             r"Context nearing limit, running automatic compaction\.\.\.",
             r"Automatic compaction finished; context was summarized to continue the session\.",
             r"Pi (input|editor) UI request is not supported in ACP yet; cancelling it\.",
-            # claude-agent-acp 0.101
+            # claude-agent-acp 0.16
             r"Compacting\.\.\.",
             r"\s*Compacting completed\.\s*",
         )
@@ -42,8 +42,18 @@ class Remarks:
 
     def is_remark(self, text: str, meta: Mapping[str, Any] | None) -> bool:
         """Whether a chunk is a word of the adapter's: marked as a notification, or known by its text."""
-        marked = any(isinstance(inner, Mapping) and "notify" in inner for inner in (meta or {}).values())
+        marked = any("notify" in mark or mark.get("kind") == "informational" for mark in _marks(meta))
         return marked or _REMARKS.fullmatch(text) is not None
+
+
+def is_of_subagent(meta: Mapping[str, Any] | None) -> bool:
+    """Whether a chunk was written by an agent of the agent's: it is for that one to say what comes of it."""
+    return any(mark.get("parentToolUseId") for mark in _marks(meta))
+
+
+def _marks(meta: Mapping[str, Any] | None) -> Iterator[Mapping[str, Any]]:
+    """What each vendor has marked a chunk with."""
+    return (mark for mark in (meta or {}).values() if isinstance(mark, Mapping))
 
 
 def _texts(value: Any) -> Iterator[str]:
