@@ -86,8 +86,8 @@ class Ears:
     """One microphone's hearing, through every narration.
 
     ``narrator.on_sentence`` and ``speaker.on_played`` are to lead to the methods of these names. In
-    `Duplex.CANCELLED` a ``canceller`` is needed; in half duplex one makes the spoken stop surer. ``phrases``
-    and ``stop_phrase_in`` come together; without them no stop is heard while we speak.
+    `Duplex.CANCELLED` a ``canceller`` is needed, and is used in no other. ``phrases`` and ``stop_phrase_in``
+    come together; without them no stop is heard while we speak.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Ears:
         self.stop_while_silent = False
         """Whether a spoken stop has its fast path also while we say nothing: while the agent works."""
         self._duplex = duplex
-        self._canceller = canceller
+        self._canceller = canceller if duplex is Duplex.CANCELLED else None
         self._phrases = phrases
         self._stop_phrase_in = stop_phrase_in
         self._floor = Floor()
@@ -150,18 +150,16 @@ class Ears:
         """Take the next frame of the microphone; return what happened."""
         self._heard.append(frame)
         played = self._played.next_frame()
-        cleaned = self._canceller.cancel(frame, played) if self._canceller is not None else None
+        if self._canceller is not None:
+            frame = self._canceller.cancel(frame, played)
         gate_open = self._floor.hears_next_frame()
-        narrating = not gate_open
-        overheard = await self._overhear(cleaned, listen=narrating or self.stop_while_silent)
+        overheard = await self._overhear(listen=self.stop_while_silent or not gate_open)
         if gate_open or self._duplex is not Duplex.HALF:
             events = self._heard_late()
             if self._held:
                 events += await self.hearing.skip(keep=True)
             else:
-                events += await self.hearing.push(
-                    cleaned if cleaned is not None and self._duplex is Duplex.CANCELLED else frame
-                )
+                events += await self.hearing.push(frame)
         else:
             self._muffled_frames += 1
             events = await self.hearing.skip(keep=self._held)
@@ -200,6 +198,10 @@ class Ears:
         """
         self._played.announce(samples, in_s)
 
+    def plays_nothing(self) -> None:
+        """Say that the speaker plays nothing that could be heard: all that the microphone hears is theirs."""
+        self._played.known = True
+
     # --- The gate -----------------------------------------------------------------------------------------
 
     def _heard_late(self) -> list[Event]:
@@ -219,14 +221,13 @@ class Ears:
 
     # --- The spoken stop ----------------------------------------------------------------------------------
 
-    async def _overhear(self, cleaned: Frame | None, *, listen: bool) -> Overheard | None:
+    async def _overhear(self, *, listen: bool) -> Overheard | None:
         if self._phrases is None:
             return None
         if not listen:
             return await self._phrases.skip()
-        if cleaned is None:
-            cleaned = self._remover.remove(self._heard, self._played.tape)
-        return await self._phrases.push(cleaned)
+        # Not through the canceller: of 16 stops said into an echo as loud as half of them AEC3 left 5.
+        return await self._phrases.push(self._remover.remove(self._heard, self._played.tape))
 
     def _obeyed(self, overheard: Overheard | None) -> list[Event]:
         """The stop in what was overheard; the turn that it was part of is no message."""
@@ -302,4 +303,5 @@ class Ears:
         if self._duplex is Duplex.HALF or self._echoes < ECHOES_BORNE:
             return []
         self._duplex = Duplex.HALF
+        self._canceller = None
         return [Notice(FELL_BACK)]

@@ -11,7 +11,7 @@ INSTALL = "pip install 'pywebrtc-audio>=0.2', or pip install -e '.[aec]' in the 
 
 
 class Aec3:
-    """A `voice.ports.EchoCanceller`: 0.2 ms of work a frame, and half a second until it knows the room.
+    """A `voice.ports.EchoCanceller`: 0.1 ms of work a frame, and half a second until it knows the room.
 
     It finds the delay between the two by itself. Raises `LibraryMissing` where the library is not installed.
     """

@@ -34,6 +34,9 @@ MOSTLY_OURS = 0.6
 """The share of a sound's energy from which it counts as ours. In made-up rooms the filter explained 0.95 to
 0.99 of an echo, and of people who talked meanwhile less than 0.1."""
 
+HARDLY_OURS = 0.1
+"""The share below which a sound counts as having nothing of ours."""
+
 _ITERATIONS = 40
 """Of the conjugate gradients; more explain no more."""
 
@@ -148,9 +151,15 @@ def share(heard: Samples, echo: NDArray[np.float64]) -> float:
 
 
 def less(heard: Samples, echo: NDArray[np.float64]) -> Samples:
-    """What was heard less an echo; frames that it mostly explains are silent, so no trace of it is left."""
+    """What was heard less an echo, in whole frames.
+
+    Frames that it mostly explains are silent, so that no trace of it is left; those that it hardly explains
+    are as they were heard, for without an echo in them it would be put there.
+    """
     left = framed(to_int16((to_float(heard) - echo).astype(np.float32))).copy()
-    left[shares(heard, echo) >= MOSTLY_OURS] = 0
+    explained = shares(heard, echo)
+    left[explained >= MOSTLY_OURS] = 0
+    left[explained < HARDLY_OURS] = framed(heard)[explained < HARDLY_OURS]
     return left.reshape(-1)
 
 
@@ -162,20 +171,22 @@ class Remover:
     """
 
     LEARNS_FROM_S = 4.0
-    LEARNS_EVERY_S = 2.0
-    """Of played sound; it takes 30 ms of work each time."""
+    LEARNS_FIRST_S, LEARNS_EVERY_S = 0.5, 2.0
+    """After so much played sound, in the beginning and in the end; it takes 30 ms of work each time."""
 
     def __init__(self) -> None:
         self._echo: Echo | None = None
         self._unlearnt_frames = 0
+        self._learns_after_s = self.LEARNS_FIRST_S
 
     def remove(self, heard: Tape, played: Tape) -> Frame:
         """The last frame of ``heard`` less our own voice; ``played`` ends with the same frame."""
         frame = heard.last(1)
         if played.last(1).any():
             self._unlearnt_frames += 1
-        if self._unlearnt_frames * FRAME_S >= self.LEARNS_EVERY_S:
+        if self._unlearnt_frames * FRAME_S >= self._learns_after_s:
             self._unlearnt_frames = 0
+            self._learns_after_s = min(2 * self._learns_after_s, self.LEARNS_EVERY_S)
             frames = round(self.LEARNS_FROM_S / FRAME_S)
             self._echo = find_echo(heard.last(frames), played.last(frames)) or self._echo
         recent = played.last(_REACH)

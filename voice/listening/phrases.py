@@ -63,6 +63,16 @@ class PhraseListener:
         self._asked: tuple[_Piece, PendingTranscript] | None = None
         self._resting = True
 
+    @property
+    def busy(self) -> bool:
+        """Whether a text is awaited."""
+        return self._asked is not None
+
+    @property
+    def ready(self) -> bool:
+        """Whether the text that is awaited is there, and comes with the next frame."""
+        return self._asked is not None and self._asked[1].done
+
     async def push(self, frame: Frame) -> Overheard | None:
         """Hear the next frame; return what was understood, mostly nothing."""
         self._resting = False
