@@ -210,9 +210,6 @@ class Status(StrEnum):
     NARRATING = "narrating"
     HELD = "held"
     """Something is being typed, so the microphone is held."""
-    CUT_OFF = "cut_off"
-    """The microphone was lost, or Voice switched off, before the speaker had finished. The text is what was
-    said so far: half a reply may say the contrary of the whole, so it is shown and not sent."""
     ASLEEP = "asleep"
     """Listening is paused until the phrase that wakes it."""
     QUIET = "quiet"
