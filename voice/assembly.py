@@ -23,10 +23,12 @@ from voice.errors import LibraryMissing, SettingsError
 from voice.floor import Duplex
 from voice.listening.detection import TwoStageDetector
 from voice.listening.endpointing import Endpointer, EndRule, StartRule
+from voice.listening.patience import Patience, PatienceRule, Wording
 from voice.listening.phrases import PhraseListener
 from voice.listening.pieces import PieceRule
 from voice.listening.utterances import Ear
 from voice.loop import Hearing
+from voice.phrases import phrases_of
 from voice.ports import EchoCanceller, Microphone, Speaker, SpeechDetector, SpeechEngine, Transcriber
 from voice.settings import HearingSettings, Settings, SpeakingSettings, TranscriptionSettings
 from voice.speaking.manner import Manner
@@ -34,13 +36,30 @@ from voice.speaking.narrator import Narrator
 
 TakeNotice = Callable[[str], None]
 
+EARLY_S = 0.2
+"""After so much silence a piece is transcribed, in case it was the last: the text is ready when the end is
+decided. No later tail makes the text better (17.8 % of words wrong with 0.2 s and with 0.5 s)."""
+
 
 def make_ear(settings: HearingSettings) -> Ear:
     """A listener for one microphone."""
     start = StartRule(settings.start_threshold, settings.start_speech_s, settings.start_within_s)
     end = EndRule(settings.end_threshold, settings.end_silence_s, settings.longest_s, settings.warn_s)
-    rule = PieceRule(quiet_below=settings.end_threshold)
+    rule = PieceRule(early_s=EARLY_S, quiet_below=settings.end_threshold)
     return Ear(make_detector(), Endpointer(start, end), rule)
+
+
+def make_patience(settings: Settings) -> Patience:
+    """How long a silence of the user's is waited through."""
+    hearing = settings.hearing
+    rule = PatienceRule(
+        hearing.closed_silence_s,
+        hearing.end_silence_s,
+        hearing.unfinished_silence_s,
+        hearing.patience.factor,
+    )
+    words = phrases_of(settings.transcription.language).get("patience", {})
+    return Patience(rule, Wording.of(words))
 
 
 def make_detector() -> SpeechDetector:
@@ -109,7 +128,9 @@ def make_ears(settings: Settings, transcriber: Transcriber) -> Ears:
 
     Raises `LibraryMissing` where the settings ask for an echo canceller that is not installed.
     """
-    hearing = Hearing(make_ear(settings.hearing), transcriber, partials=True)
+    hearing = Hearing(
+        make_ear(settings.hearing), transcriber, patience=make_patience(settings), partials=True
+    )
     controls = Controls(settings.transcription.language, settings.controls.phrases)
     duplex = settings.hearing.duplex
     if not settings.controls.enabled:

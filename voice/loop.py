@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import takewhile
 
 import anyio.lowlevel
 
@@ -31,7 +30,8 @@ from voice.events import (
     UtteranceNearCap,
 )
 from voice.listening.judging import judge
-from voice.listening.utterances import Ear, Heard, PieceReady
+from voice.listening.patience import Patience
+from voice.listening.utterances import Ear, Heard, PieceReady, PieceSoFar, WentOn
 from voice.ports import PendingTranscript, Transcriber, Transcript
 
 ASLEEP_LONGEST_S = 4.0
@@ -47,18 +47,34 @@ class _Turn:
     pieces: list[PendingTranscript] = field(default_factory=list)
     asked_at_s: float = 0.0
     """When the last of its pieces was given to the transcriber."""
+    early: _Early | None = None
+    """Its open piece, transcribed in a pause: all of it, if the speaker does not go on."""
+    pauses_s: list[float] = field(default_factory=list)
+    """The silences after which it went on."""
     ended: SpeechEnded | None = None
     fate: DiscardReason | None = None
     """Why it will not become a message, whatever its words."""
-    told: int = 0
-    """How many of its pieces a `PartialTranscript` has told."""
+    words: str | None = None
+    """What was said so far, None while that is not known."""
+    told: str = ""
+    """What the last `PartialTranscript` told."""
+
+
+@dataclass
+class _Early:
+    """A transcription that is begun before it is known that nothing more will be said."""
+
+    pending: PendingTranscript
+    asked_at_s: float
 
 
 class Hearing:
     """One listener's turns, from the first frame to the message; they are delivered in their order.
 
     ``transcript_after_s`` is the audio time that a transcription takes; with None a text is taken when it is
-    there. With ``partials`` the words of the finished pieces of an open turn are told as they come.
+    there. With ``partials`` the words of an open turn are told as they come. Without ``patience`` a turn ends
+    after the silence that the ear was given; with it, after what it says of the words so far, which takes an
+    ear that tells a piece early (`PieceRule.early_s`).
     """
 
     def __init__(
@@ -66,11 +82,13 @@ class Hearing:
         ear: Ear,
         transcriber: Transcriber,
         *,
+        patience: Patience | None = None,
         transcript_after_s: float | None = None,
         partials: bool = False,
     ) -> None:
         self._ear = ear
         self._transcriber = transcriber
+        self._patience = patience
         self._transcript_after_s = transcript_after_s
         self._partials = partials
         self._turns: deque[_Turn] = deque()
@@ -92,6 +110,11 @@ class Hearing:
     def speaking(self) -> bool:
         """Whether somebody is speaking."""
         return self._ear.speaking
+
+    def expect(self, question: str) -> None:
+        """Say what was narrated last: how patient one is depends on what the reply answers."""
+        if self._patience is not None:
+            self._patience.expect(question)
 
     async def push(self, frame: Frame) -> list[Event]:
         """Hear the next frame; return what happened."""
@@ -139,8 +162,13 @@ class Hearing:
         events: list[Event] = []
         for what in heard:
             match what:
-                case PieceReady(samples):
-                    self._ask_for(samples, self._turns[-1])
+                case PieceSoFar(samples):
+                    self._ask_early(samples, self._turns[-1])
+                case WentOn(pause_s):
+                    self._turns[-1].pauses_s.append(pause_s)
+                    self._forget_early(self._turns[-1])
+                case PieceReady(samples, foretold):
+                    self._ask_for(samples, self._turns[-1], foretold=foretold)
                 case SpeechStarted(at_s):
                     events.append(SpeechStarted(at_s + later))
                     self._turns.append(_Turn(SpeechStarted(at_s + later)))
@@ -151,7 +179,24 @@ class Hearing:
                     events.append(UtteranceNearCap(at_s + later, remaining_s))
         return events
 
-    def _ask_for(self, samples: Samples, turn: _Turn) -> None:
+    def _ask_early(self, samples: Samples, turn: _Turn) -> None:
+        """Begin with what will be needed if nothing more is said; the newest is the only one that counts."""
+        self._forget_early(turn)
+        if not self.asleep and turn.fate is None:
+            turn.early = _Early(self._transcriber.submit(samples), self.now_s)
+
+    def _forget_early(self, turn: _Turn) -> None:
+        if turn.early is not None:
+            turn.early.pending.cancel()
+        turn.early = turn.words = None
+
+    def _ask_for(self, samples: Samples, turn: _Turn, *, foretold: bool) -> None:
+        if foretold and turn.early is not None and turn.fate is None:
+            turn.pieces.append(turn.early.pending)
+            turn.asked_at_s = turn.early.asked_at_s
+            turn.early = None
+            return
+        self._forget_early(turn)
         if self.asleep and (turn.pieces or len(samples) > ASLEEP_LONGEST_S * SAMPLE_RATE):
             turn.fate = DiscardReason.ASLEEP
         if turn.fate is DiscardReason.ASLEEP:
@@ -167,25 +212,34 @@ class Hearing:
         events: list[Event] = []
         while self._turns and (ended := self._turns[0].ended) is not None and self._due(self._turns[0]):
             events += await self._made_of(self._turns.popleft(), ended)
-        if self._partials and not self.asleep and self._turns and self._turns[-1].fate is None:
-            events += await self._partial(self._turns[-1])
+        if self.speaking and not self.asleep and self._turns[-1].fate is None:
+            events += await self._understood_so_far(self._turns[-1])
         return events
 
-    async def _partial(self, turn: _Turn) -> list[Event]:
-        """The words of the pieces so far, when there is one more; an error waits for the turn's end."""
-        done = len(list(takewhile(lambda piece: piece.done, turn.pieces)))
-        if done == turn.told:
+    async def _understood_so_far(self, turn: _Turn) -> list[Event]:
+        """Take the words of an open turn when they are known, for patience and for a screen.
+
+        An error waits for the turn's end.
+        """
+        pieces = [*turn.pieces, turn.early.pending] if turn.early is not None else turn.pieces
+        if turn.words is None and pieces and self._known(pieces, turn):
+            with suppress(TranscriberError):
+                turn.words = judge([await piece.result() for piece in pieces]).text
+        if self._patience is not None:
+            self._ear.endpointer.wait_s = self._patience.wait_s(turn.words)
+        if not self._partials or not turn.words or turn.words == turn.told:
             return []
-        turn.told = done
-        with suppress(TranscriberError):
-            text = judge([await piece.result() for piece in turn.pieces[:done]]).text
-            return [PartialTranscript(text, self.now_s)] if text else []
-        return []
+        turn.told = turn.words
+        return [PartialTranscript(turn.words, self.now_s)]
+
+    def _known(self, pieces: Sequence[PendingTranscript], turn: _Turn) -> bool:
+        if self._transcript_after_s is None:
+            return all(piece.done for piece in pieces)
+        asked_at_s = turn.early.asked_at_s if turn.early is not None else turn.asked_at_s
+        return self.now_s >= asked_at_s + self._transcript_after_s - FRAME_S / 2
 
     def _due(self, turn: _Turn) -> bool:
-        if self._transcript_after_s is None:
-            return all(piece.done for piece in turn.pieces)
-        return self.now_s >= turn.asked_at_s + self._transcript_after_s - FRAME_S / 2
+        return self._known(turn.pieces, turn)
 
     async def _made_of(self, turn: _Turn, ended: SpeechEnded) -> list[Event]:
         """What becomes of a turn: mostly a message."""
@@ -213,6 +267,8 @@ class Hearing:
             heard = Span(turn.started.at_s, ended.at_s)
             confidence = min(transcript.average_log_probability for transcript in transcripts)
             events.append(UserMessage(judgement.text, "voice", at_s, heard, latency, confidence))
+            if self._patience is not None:
+                self._patience.learn(turn.pauses_s)
         return events
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
-from voice.assembly import make_ear
+from voice.assembly import make_ear, make_patience
 from voice.audio import SAMPLE_RATE
 from voice.backends.pacing import Pacer
 from voice.backends.pcm_stdin import PcmMicrophone
@@ -29,6 +29,7 @@ async def replay_all(
     transcriber: Transcriber,
     settings: Settings,
     *,
+    asked: str = "",
     realtime: bool = False,
 ) -> AsyncGenerator[tuple[str, Event]]:
     """Replay one after another; yield what happens, each with the name of its file.
@@ -41,24 +42,34 @@ async def replay_all(
             async with microphone.open():
                 pass
     for file, microphone in files:
-        async with aclosing(replay(microphone, transcriber, settings, realtime=realtime)) as events:
+        async with aclosing(
+            replay(microphone, transcriber, settings, asked=asked, realtime=realtime)
+        ) as events:
             async for event in events:
                 yield file, event
 
 
 async def replay(
-    microphone: Microphone, transcriber: Transcriber, settings: Settings, *, realtime: bool = False
+    microphone: Microphone,
+    transcriber: Transcriber,
+    settings: Settings,
+    *,
+    asked: str = "",
+    realtime: bool = False,
 ) -> AsyncGenerator[Event]:
     """Hear it to its end; yield what happens, the last of it `NoSpeech` if nobody spoke.
 
     Without ``realtime`` it runs as fast as it can, and a transcription takes the audio time that the settings
     say (``transcription.replay_delay_s``), so that two runs give the same events. With it, a recording is
-    heard at the pace of speech, and a transcription takes what it takes.
+    heard at the pace of speech, and a transcription takes what it takes. ``asked`` is the question that it
+    answers: how long a silence ends a turn depends on that.
 
     Raises what the microphone raises, after what was heard before.
     """
     delay_s = None if realtime else settings.transcription.replay_delay_s
-    hearing = Hearing(make_ear(settings.hearing), transcriber, transcript_after_s=delay_s)
+    patience = make_patience(settings)
+    patience.expect(asked)
+    hearing = Hearing(make_ear(settings.hearing), transcriber, patience=patience, transcript_after_s=delay_s)
     spoken = False
     pacer = Pacer() if realtime else None
     async with microphone.open() as heard:

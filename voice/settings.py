@@ -19,6 +19,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from voice.commands import Command
 from voice.errors import SettingsError
 from voice.floor import Duplex
+from voice.listening.patience import Eagerness
 from voice.ports import Delivery
 from voice.speaking.earcons import Earcon
 
@@ -49,6 +50,8 @@ _ORDER = (
     ("start_speech_s", le, "start_within_s"),
     ("end_threshold", le, "start_threshold"),
     ("warn_s", lt, "longest_s"),
+    ("closed_silence_s", le, "end_silence_s"),
+    ("end_silence_s", le, "unfinished_silence_s"),
 )
 """What is deaf, or never warns, in any other order."""
 
@@ -65,6 +68,13 @@ class HearingSettings(_Group):
     start_within_s: Seconds = 0.3
     end_threshold: Probability = 0.35
     end_silence_s: Seconds = 1.6
+    """After words that might be all; changed by the user's own pauses."""
+    closed_silence_s: Seconds = 0.5
+    """After a short answer to a question that has a closed one."""
+    unfinished_silence_s: Seconds = 2.4
+    """After words that want more."""
+    patience: Eagerness = Eagerness.BALANCED
+    """Makes all three shorter or longer."""
     longest_s: Seconds = 600.0
     warn_s: Seconds = 540.0
 

@@ -18,6 +18,8 @@ from voice.events import (
     UtteranceNearCap,
 )
 from voice.listening.endpointing import Endpointer, EndRule
+from voice.listening.patience import OWN_PAUSES, Patience, PatienceRule, Wording
+from voice.listening.pieces import PieceRule
 from voice.listening.utterances import Ear
 from voice.loop import ASLEEP_LONGEST_S, Hearing, Silence, hear
 from voice.ports import Transcript
@@ -286,3 +288,94 @@ async def test_a_warning_comes_before_the_cap_also_after_a_hold():
     events += await pushed(hearing, 4.0, spoken=True)
     (warning,) = only(UtteranceNearCap, events)
     assert (warning.at_s, warning.remaining_s) == (pytest.approx(6.0), pytest.approx(2.0))
+
+
+def quick(transcriber, *, question="Shall I? Yes or no?", transcript_after_s=0.2, partials=False):
+    """A hearing with patience, that transcribes in pauses."""
+    patience = Patience(PatienceRule(), Wording({"and"}, {"yes or no"}))
+    patience.expect(question)
+    ear = Ear(LevelDetector(), rule=PieceRule(early_s=0.2))
+    return Hearing(
+        ear, transcriber, patience=patience, transcript_after_s=transcript_after_s, partials=partials
+    )
+
+
+async def test_a_short_answer_to_a_closed_question_is_a_message_after_half_a_second():
+    with ScriptedTranscriber("Yes.") as transcriber:
+        hearing = quick(transcriber)
+        events = await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 1.0, spoken=False)
+    (message,) = only(UserMessage, events)
+    assert message.latency == Latency(pytest.approx(0.5), pytest.approx(0.0), pytest.approx(0.5))
+
+
+async def test_a_text_that_takes_longer_ends_the_turn_when_it_is_there():
+    with ScriptedTranscriber("Yes.") as transcriber:
+        hearing = quick(transcriber, transcript_after_s=0.6)
+        events = await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 1.5, spoken=False)
+    (message,) = only(UserMessage, events)
+    assert message.latency.total_s == pytest.approx(0.2 + 0.6 + FRAME_S)
+
+
+async def test_words_that_want_more_are_waited_for_and_what_follows_is_the_same_message():
+    with ScriptedTranscriber("Yes and", "run the tests.") as transcriber:
+        hearing = quick(transcriber)
+        events = await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 2.2, spoken=False)
+        assert not only(UserMessage, events)
+        events += await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 1.8, spoken=False)
+    assert [message.text for message in only(UserMessage, events)] == ["Yes and run the tests."]
+
+
+async def test_an_early_text_is_thrown_away_when_speech_goes_on():
+    with ScriptedTranscriber("Yes and", "Yes and no.") as transcriber:
+        hearing = quick(transcriber)
+        events = await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 0.46, spoken=False)
+        events += await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 1.0, spoken=False)
+    assert [message.text for message in only(UserMessage, events)] == ["Yes and no."]
+    assert len(transcriber.asked[1]) > len(transcriber.asked[0])
+
+
+async def test_what_was_transcribed_early_is_not_transcribed_again():
+    with ScriptedTranscriber("One,", "two.") as transcriber:
+        hearing = quick(transcriber, question="")
+        events = await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 1.2, spoken=False)
+        events += await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 2.0, spoken=False)
+    assert [message.text for message in only(UserMessage, events)] == ["One, two."]
+
+
+async def test_the_early_text_is_the_partial_transcript():
+    with ScriptedTranscriber("Well", "Well, yes.") as transcriber:
+        hearing = quick(transcriber, question="", partials=True)
+        events = await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 0.6, spoken=False)
+        assert [event.text for event in only(PartialTranscript, events)] == ["Well"]
+        events += await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 2.0, spoken=False)
+    assert [event.text for event in only(PartialTranscript, events)] == ["Well", "Well, yes."]
+
+
+async def test_an_early_text_that_fails_ends_no_turn_and_loses_none():
+    with ScriptedTranscriber(TranscriberDied("Whisper failed.")) as transcriber:
+        hearing = quick(transcriber)
+        events = await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 1.5, spoken=False)
+        assert hearing.speaking
+        events += await pushed(hearing, 0.5, spoken=False)
+    assert [event.reason for event in only(Discarded, events)] == ["not_transcribed"]
+
+
+async def test_pauses_inside_delivered_replies_teach_how_long_to_wait():
+    lines = ["words"] * 2 * (OWN_PAUSES + 1)
+    hearing = quick(ScriptedTranscriber(*lines), question="")
+    waits = []
+    for _ in range(OWN_PAUSES + 1):
+        events = await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 0.4, spoken=False)
+        events += await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 2.0, spoken=False)
+        waits.append(only(UserMessage, events)[0].latency.total_s)
+    assert waits == pytest.approx([1.6] * OWN_PAUSES + [1.0])
+
+
+async def test_a_new_turn_is_judged_by_its_own_words():
+    with ScriptedTranscriber("Yes.", "I would rather wait until the others are here.") as transcriber:
+        hearing = quick(transcriber)
+        events = await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 1.0, spoken=False)
+        events += await pushed(hearing, 2.0, spoken=True) + await pushed(hearing, 1.5, spoken=False)
+        assert len(only(UserMessage, events)) == 1
+        events += await pushed(hearing, 0.5, spoken=False)
+    assert len(only(UserMessage, events)) == 2

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 @click.option("--json", "json_lines", is_flag=True, help="One JSON object a line, documented in the README.")
 @click.option("--realtime", is_flag=True, help="At the pace of speech; transcription takes what it takes.")
 @click.option("--end-silence", type=float, metavar="SECONDS", help="How much silence ends a turn.")
+@click.option(
+    "--question", default="", metavar="TEXT", help="What is answered: it decides how long is waited."
+)
 @click.option("--rate", type=click.IntRange(1_000, 768_000), default=16_000, help="Hz, of samples from `-`.")
 @click.option("--channels", type=click.IntRange(1, 64), default=1, help="Of samples from `-`.")
 @model_options
@@ -26,6 +29,7 @@ def replay(
     json_lines: bool,
     realtime: bool,
     end_silence: float | None,
+    question: str,
     rate: int,
     channels: int,
     model: str | None,
@@ -49,7 +53,7 @@ def replay(
             tell(f"{file}  {_in_words(event)}")
 
     sources = [(file, source(file, rate, channels)) for file in files]
-    replay_with_whisper(sources, settings, show, realtime=realtime)
+    replay_with_whisper(sources, settings, show, asked=question, realtime=realtime)
 
 
 def _in_words(event: Event) -> str:

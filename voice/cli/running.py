@@ -116,6 +116,7 @@ def replay_with_whisper(
     settings: Settings,
     show: Callable[[str, Event], None],
     *,
+    asked: str = "",
     realtime: bool = False,
 ) -> None:
     """Hear one after another and show what happens.
@@ -133,7 +134,7 @@ def replay_with_whisper(
         nonlocal lost
         async with (
             make_transcriber(settings.transcription, weights) as transcriber,
-            aclosing(replay_all(files, transcriber, settings, realtime=realtime)) as events,
+            aclosing(replay_all(files, transcriber, settings, asked=asked, realtime=realtime)) as events,
         ):
             await transcriber.ready()
             async for file, event in events:

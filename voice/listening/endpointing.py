@@ -82,14 +82,22 @@ class Endpointer:
     """The first frame of the utterance that is open, None between utterances."""
     speech_end: int = field(default=0, init=False)
     """The frame after the last one that held speech."""
+    wait_s: float = field(default=0.0, init=False)
+    """So much silence ends the open turn; each begins with that of ``end``, and patience may change it."""
 
     def __post_init__(self) -> None:
+        self.wait_s = self.end.silence_s
         self._recent: deque[bool] = deque(maxlen=_frames(self.start.within_s))
 
     @property
     def undecided(self) -> bool:
         """Whether a turn is open, or a beginning that may become one was heard a moment ago."""
         return self.onset is not None or any(self._recent)
+
+    @property
+    def silence_s(self) -> float:
+        """How long the open turn has been silent by now."""
+        return (self.frames - self.speech_end) * FRAME_S
 
     def push(self, verdict: Verdict) -> list[Decision]:
         """Take the verdict on the next frame; return what it decides, mostly nothing."""
@@ -115,6 +123,7 @@ class Endpointer:
             return []
         self.onset = self.frames - len(self._recent) + self._recent.index(True)
         self.speech_end = self.frames
+        self.wait_s = self.end.silence_s
         self._recent.clear()
         return [Began(self.onset)]
 
@@ -122,7 +131,7 @@ class Endpointer:
         if verdict.probability >= self.end.threshold:
             self.speech_end = self.frames
         length = self.frames - onset
-        if self.frames - self.speech_end >= _frames(self.end.silence_s):
+        if self.frames - self.speech_end >= _frames(self.wait_s):
             return [self._finish(onset, EndReason.SILENCE)]
         if length >= _frames(self.end.longest_s):
             return [self._finish(onset, EndReason.CAP)]

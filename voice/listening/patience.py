@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import ceil
@@ -26,6 +26,19 @@ class Expected(StrEnum):
     """Letters or digits, one after another."""
 
 
+class Eagerness(StrEnum):
+    """How soon a user wants to be answered, where that costs being cut off now and then."""
+
+    SNAPPY = "snappy"
+    BALANCED = "balanced"
+    PATIENT = "patient"
+
+    @property
+    def factor(self) -> float:
+        """By what the silences are multiplied."""
+        return {Eagerness.SNAPPY: 0.7, Eagerness.BALANCED: 1.0, Eagerness.PATIENT: 1.5}[self]
+
+
 @dataclass(frozen=True)
 class PatienceRule:
     """Silences in seconds; where they come from is in ``benchmarks/results/turns.md``."""
@@ -36,8 +49,8 @@ class PatienceRule:
     """After words that might be all: with less, people who think while they speak are cut off."""
     unfinished_s: float = 2.4
     """After words that want more."""
-    eagerness: float = 1.0
-    """By what all of them are multiplied: less than 1 is snappy, more is patient."""
+    factor: float = 1.0
+    """By what all of them are multiplied: see `Eagerness`."""
 
 
 _SENTENCE_END = re.compile(r"[.!?:;]+\s")
@@ -123,23 +136,40 @@ class Wording:
         return Expected.CLOSED if begins or holds(self.closed) else Expected.OPEN
 
 
-def wait_s(
-    rule: PatienceRule, wording: Wording, expected: Expected, words: str | None, own: OwnPauses
-) -> float:
-    """How long the present silence must last to end the turn.
+@dataclass
+class Patience:
+    """How long to wait for one user."""
 
-    ``words`` is what was said so far, None while it is not yet transcribed: then nothing is over soon.
-    """
-    open_s = own.wait_s(rule.open_s)
-    if words is None:
-        seconds = open_s
-    elif unfinished(words, wording):
-        seconds = max(rule.unfinished_s, open_s)
-    elif expected is Expected.CLOSED and 0 < len(_words(words)) <= SHORT_WORDS:
-        seconds = rule.closed_s
-    else:
-        seconds = max(rule.open_s, open_s) if expected is Expected.SPELLED else open_s
-    return seconds * rule.eagerness
+    rule: PatienceRule = field(default_factory=PatienceRule)
+    wording: Wording = field(default_factory=Wording)
+    own: OwnPauses = field(default_factory=OwnPauses)
+    expected: Expected = Expected.OPEN
+    """What the reply to come answers."""
+
+    def expect(self, question: str) -> None:
+        """Be told what the reply to come answers."""
+        self.expected = self.wording.expected_of(question)
+
+    def wait_s(self, words: str | None) -> float:
+        """How long the present silence must last to end the turn, in seconds.
+
+        ``words`` is what was said so far, None while it is not yet transcribed: then nothing is over soon.
+        """
+        open_s = self.own.wait_s(self.rule.open_s)
+        if words is None:
+            seconds = open_s
+        elif unfinished(words, self.wording):
+            seconds = max(self.rule.unfinished_s, open_s)
+        elif self.expected is Expected.CLOSED and 0 < len(_words(words)) <= SHORT_WORDS:
+            seconds = self.rule.closed_s
+        else:
+            seconds = max(self.rule.open_s, open_s) if self.expected is Expected.SPELLED else open_s
+        return seconds * self.rule.factor
+
+    def learn(self, pauses_s: Iterable[float]) -> None:
+        """Take the silences inside a reply that became a message."""
+        for pause_s in pauses_s:
+            self.own.learn(pause_s)
 
 
 def unfinished(words: str, wording: Wording) -> bool:

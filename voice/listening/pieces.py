@@ -26,6 +26,8 @@ class PieceRule:
     """A piece is cut before it is longer: 30 s less a margin."""
     shortest_s: float = 5.0
     """A cut that no pause has called for leaves pieces at least this long."""
+    early_s: float | None = None
+    """After so much silence the open piece is given out early, as it would be if nothing more were said."""
     quiet_below: float = 0.35
     """The probability of speech under which a frame is part of a pause: that of `EndRule`."""
 

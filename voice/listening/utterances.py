@@ -25,9 +25,25 @@ class PieceReady:
     """A piece of the open utterance will not change any more."""
 
     samples: Samples
+    foretold: bool = False
+    """Whether the last `PieceSoFar` holds all that is said in it."""
 
 
-Heard = SpeechStarted | PieceReady | UtteranceNearCap | SpeechEnded
+@dataclass(frozen=True)
+class PieceSoFar:
+    """The open piece, in a pause: all of it, if nothing more is said."""
+
+    samples: Samples
+
+
+@dataclass(frozen=True)
+class WentOn:
+    """After a `PieceSoFar` more is said: it does not hold all of the piece."""
+
+    pause_s: float
+
+
+Heard = SpeechStarted | PieceReady | PieceSoFar | WentOn | UtteranceNearCap | SpeechEnded
 
 
 @dataclass
@@ -48,6 +64,8 @@ class Ear:
         self._verdicts: list[Verdict] = []
         self._first = 0
         """The number of the first frame that is kept: the start of the open piece, or of the pre-roll."""
+        self._foretold_end: int | None = None
+        """Where the speech ended of which the last `PieceSoFar` was told, None while that does not count."""
 
     @property
     def now_s(self) -> float:
@@ -69,8 +87,10 @@ class Ear:
         verdict = self.detector.judge(frame)
         self._frames.append(frame)
         self._verdicts.append(verdict)
+        silence_s = self.endpointer.silence_s
         heard = self._heard(self.endpointer.push(verdict))
         if self.speaking:
+            heard += self._foretell(silence_s)
             heard += self._close_piece_if_due()
         else:
             # An onset may turn out to lie as far back as the start rule looks.
@@ -109,6 +129,7 @@ class Ear:
         for decision in decisions:
             match decision:
                 case Began(onset):
+                    self._foretold_end = None
                     self._drop_before(onset - round(PRE_ROLL_S / FRAME_S))
                     heard.append(SpeechStarted(onset * FRAME_S))
                 case NearCap(remaining_s):
@@ -119,6 +140,19 @@ class Ear:
                         heard += self._close_piece(speech_end + round(tail / FRAME_S))
                     heard.append(SpeechEnded(speech_end * FRAME_S, self.now_s, reason))
         return heard
+
+    def _foretell(self, silence_before_s: float) -> list[Heard]:
+        """Give out the open piece early, once a pause; say when the speaker goes on after all."""
+        speech_end = self.endpointer.speech_end
+        if self._foretold_end is not None and speech_end > self._foretold_end:
+            self._foretold_end = None
+            return [WentOn(silence_before_s)]
+        early_s = self.rule.early_s
+        pausing = early_s is not None and self.endpointer.silence_s >= early_s - FRAME_S / 2
+        if not pausing or self._foretold_end is not None or speech_end <= self._first:
+            return []
+        self._foretold_end = speech_end
+        return [PieceSoFar(np.concatenate(self._frames))] if self._holds_speech(len(self._frames)) else []
 
     def _close_piece_if_due(self) -> list[Heard]:
         speech_end, now = self.endpointer.speech_end, self.endpointer.frames
@@ -137,11 +171,20 @@ class Ear:
         pause is one.
         """
         count = min(end, self.endpointer.frames) - self._first
+        foretold = self._foretold_end == self.endpointer.speech_end < end
+        ready: list[Heard] = []
+        if self._holds_speech(count):
+            ready.append(PieceReady(np.concatenate(self._frames[:count]), foretold))
+        if not foretold:
+            self._foretold_end = None
+        self._drop_before(self._first + count)
+        return ready
+
+    def _holds_speech(self, count: int) -> bool:
+        """Whether there is a word in so many of the frames that are kept."""
         threshold = self.endpointer.end.threshold
         speech = sum(verdict.probability >= threshold for verdict in self._verdicts[:count])
-        piece = PieceReady(np.concatenate(self._frames[:count]))
-        self._drop_before(self._first + count)
-        return [piece] if speech * FRAME_S >= self.endpointer.start.speech_s else []
+        return speech * FRAME_S >= self.endpointer.start.speech_s
 
     def _drop_before(self, frame: int) -> None:
         count = frame - self._first

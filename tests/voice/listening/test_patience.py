@@ -10,10 +10,10 @@ from voice.listening.patience import (
     OWN_PAUSES,
     Expected,
     OwnPauses,
+    Patience,
     PatienceRule,
     Wording,
     unfinished,
-    wait_s,
 )
 from voice.phrases import phrases_of
 
@@ -22,7 +22,7 @@ RULE = PatienceRule()
 
 
 def wait(expected, words, own=None, rule=RULE):
-    return wait_s(rule, ENGLISH, expected, words, own or OwnPauses())
+    return Patience(rule, ENGLISH, own or OwnPauses(), expected).wait_s(words)
 
 
 @pytest.mark.parametrize("words", ["Yes.", "no", "The second one.", "Option two.", "Staging cluster"])
@@ -87,7 +87,7 @@ def test_the_question_tells_what_kind_of_reply_it_wants(question, expected):
 def test_a_language_without_phrases_expects_anything_and_is_patient():
     nothing = Wording.of({})
     assert nothing.expected_of("yes or no?") is Expected.OPEN
-    assert wait_s(RULE, nothing, Expected.OPEN, "and", OwnPauses()) == RULE.open_s
+    assert Patience(RULE, nothing).wait_s("and") == RULE.open_s
 
 
 def test_few_pauses_teach_nothing_and_many_short_ones_make_it_quicker():
@@ -116,7 +116,7 @@ def test_stops_between_sounds_are_no_pauses():
 
 
 def test_eagerness_scales_every_wait():
-    snappy = PatienceRule(eagerness=0.5)
+    snappy = PatienceRule(factor=0.5)
     assert wait(Expected.CLOSED, "Yes.", rule=snappy) == RULE.closed_s / 2
     assert wait(Expected.OPEN, "and", rule=snappy) == RULE.unfinished_s / 2
 

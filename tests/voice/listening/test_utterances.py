@@ -9,7 +9,7 @@ from voice.audio import FRAME_S, FRAME_SAMPLES
 from voice.events import EndReason, SpeechEnded, SpeechStarted, UtteranceNearCap
 from voice.listening.endpointing import Endpointer, EndRule
 from voice.listening.pieces import PieceRule
-from voice.listening.utterances import Ear, PieceReady
+from voice.listening.utterances import Ear, PieceReady, PieceSoFar, WentOn
 from voice.ports import Verdict
 
 
@@ -178,3 +178,77 @@ def test_every_spoken_frame_is_in_exactly_one_piece(turns):
     spoken = [int(frame[0]) for frame in frames if frame.any()]
     assert kept == spoken
     assert all(seconds(part) <= rule.longest_s + 0.001 for part in parts)
+
+
+EARLY = PieceRule(early_s=0.2)
+
+
+def names(heard):
+    return [type(what).__name__ for what in heard]
+
+
+def test_in_a_pause_the_open_piece_is_given_out_early_once():
+    ear = Ear(LoudIsSpeech(), rule=EARLY)
+    heard = hear(ear, numbered((0.5, True), (0.7, False)))
+    assert names(heard) == ["SpeechStarted", "PieceSoFar"]
+    assert seconds(heard[1].samples) == pytest.approx(0.5 + 0.2)
+
+
+def test_who_goes_on_makes_it_stale_and_the_next_pause_gives_out_all_of_the_piece():
+    ear = Ear(LoudIsSpeech(), rule=EARLY)
+    heard = hear(ear, numbered((0.5, True), (0.4, False), (0.5, True), (0.3, False)))
+    assert names(heard) == ["SpeechStarted", "PieceSoFar", "WentOn", "PieceSoFar"]
+    assert heard[2] == WentOn(pytest.approx(0.4))
+    assert seconds(heard[3].samples) == pytest.approx(0.5 + 0.4 + 0.5 + 0.2)
+
+
+def test_a_piece_says_whether_all_of_its_speech_was_given_out_early():
+    ear = Ear(LoudIsSpeech(), rule=EARLY)
+    frames = numbered((0.5, True), (1.0, False), (0.5, True), (2.0, False))
+    ready = [what for what in hear(ear, frames) if isinstance(what, PieceReady)]
+    assert [piece.foretold for piece in ready] == [True, True]
+    ear = Ear(LoudIsSpeech(), rule=EARLY)
+    hear(ear, numbered((0.5, True), (0.3, False), (0.1, True)))
+    (piece, _) = ear.input_ended()
+    assert not piece.foretold
+
+
+def test_a_piece_that_is_cut_in_a_pause_leaves_nothing_foretold():
+    rule = PieceRule(early_s=0.2, longest_s=4.0, shortest_s=0.5)
+    ear = Ear(LoudIsSpeech(), rule=rule)
+    heard = hear(ear, numbered((1.5, True), (0.3, False), (1.9, True), (0.5, False)))
+    assert names(heard)[-3:] == ["PieceSoFar", "PieceReady", "PieceSoFar"]
+    assert not heard[-2].foretold
+    cut = np.concatenate([heard[-2].samples, heard[-1].samples])
+    assert sorted(set(cut[cut > 0])) == [*range(1, 76), *range(91, 186)]
+
+
+def test_what_flickers_in_a_pause_is_not_given_out():
+    ear = Ear(LoudIsSpeech(), rule=EARLY)
+    heard = hear(ear, numbered((0.5, True), (1.0, False), (0.04, True), (0.5, False)))
+    assert names(heard) == ["SpeechStarted", "PieceSoFar", "PieceReady", "WentOn"]
+
+
+def test_a_new_turn_begins_with_nothing_foretold():
+    ear = Ear(LoudIsSpeech(), rule=EARLY)
+    heard = hear(ear, numbered((0.5, True), (2.0, False), (0.5, True), (0.1, False)))
+    assert "WentOn" not in names(heard)
+
+
+@given(st.lists(st.tuples(st.integers(1, 60), st.booleans()), max_size=30))
+@settings(deadline=None)
+def test_what_was_foretold_holds_all_the_speech_of_its_piece(stretches):
+    """The last `PieceSoFar` before a foretold piece has every spoken frame of it."""
+    ear = Ear(LoudIsSpeech(), rule=PieceRule(early_s=0.2, longest_s=4.0, shortest_s=0.5))
+    frames = numbered(*((count * FRAME_S, spoken) for count, spoken in stretches))
+    early = None
+    for what in [*hear(ear, frames), *ear.input_ended()]:
+        match what:
+            case PieceSoFar(samples):
+                early = samples
+            case WentOn():
+                early = None
+            case PieceReady(samples, foretold):
+                if foretold and early is not None:
+                    assert set(early[early > 0]) == set(samples[samples > 0])
+                early = None
