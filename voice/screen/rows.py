@@ -100,7 +100,7 @@ def entry_rows(entry: Entry, width: int, markdown: Markdown = plain_text) -> lis
         text = "tries {}, and is told: {}".format(*text.partition(": ")[::2])
     # In few columns the mark says who speaks, where there is one.
     name = "" if entry.goes_on or (mark.strip() and not beside) else voice.name
-    rows: list[Row] = [(("name", f"{name}:"),)] if name and not beside else []
+    rows: list[Row] = [columns.fitted((("name", f"{name}:"),), width)] if name and not beside else []
     rows += [()] if entry.goes_on else []
     for row in lay_out(text, max(1, room)):
         column = [("name", f"{name:<{NAME_CELLS}} ")] if beside else []
@@ -241,10 +241,11 @@ def _two_names(state: ScreenState, width: int) -> str:
 
 def _ending(mark: str, text: str, style: str, width: int) -> Row:
     """The end of a text, as much as one row holds."""
-    line, room = _line(text), width - columns.cells(mark)
+    room = max(0, width - columns.cells(mark))
+    line = _line(text[-8 * room - 1 :])
     while columns.cells(line) > room:
         line = line[1:]
-    return ("dim", mark), (style, line)
+    return columns.fitted((("dim", mark), (style, line)), width)
 
 
 def _joined(parts: Sequence[str], width: int) -> str:
