@@ -78,8 +78,8 @@ def spoken_labels(question: Question, language: str = "en") -> tuple[str, ...]:
 
 
 def spoken_words(text: str, language: str = "en") -> str:
-    """What somebody has written or said, as it is read back; no longer than a question."""
-    return _shortened(_heard(text, language), LONGEST_QUESTION) or said(language, "unspeakable")
+    """What somebody has written or said, as it is read back in a sentence; no longer than a question."""
+    return _shortened(_heard(text, language), LONGEST_QUESTION).rstrip(" .") or said(language, "unspeakable")
 
 
 def listed(items: Iterable[str], language: str = "en") -> str:

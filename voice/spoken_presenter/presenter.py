@@ -49,20 +49,22 @@ async def _carry(talk: Talk) -> None:
         step = interview.step
         anew = before is None or before.index != step.index or elsewhere or asked_to_go
         before = step
-        with anyio.CancelScope() as asking, interview.watch(_stops_when_moved(talk, asking, step)):
-            notice = talk.said("elsewhere") if elsewhere else ""
-            act = await _conduct(talk, step, anew=anew, notice=notice)
-            asked_to_go = isinstance(act, Back | GoTo)
-            talk.send(act)
-        elsewhere = asking.cancelled_caught
+        act = None
+        with anyio.CancelScope() as asking, interview.watch(_stops_when_moved(interview, asking, step)):
+            act = await _conduct(talk, step, anew=anew, notice=talk.said("elsewhere") if elsewhere else "")
+        elsewhere = asking.cancel_called  # then what was said was said to something that is over
+        asked_to_go = isinstance(act, Back | GoTo)
+        if act is not None and not elsewhere:
+            interview.send(act)
 
 
-def _stops_when_moved(talk: Talk, asking: anyio.CancelScope, step: Step) -> Callable[[Act | None], None]:
+def _stops_when_moved(
+    interview: Interview, asking: anyio.CancelScope, step: Step
+) -> Callable[[Act | None], None]:
     """Fall silent when somebody else answers, moves on or ends it."""
 
     def look(_: Act | None) -> None:
-        moved = talk.interview.outcome is not None or talk.interview.step.index != step.index
-        if moved and not talk.acting:
+        if interview.outcome is not None or interview.step.index != step.index:
             asking.cancel()
 
     return look
@@ -81,4 +83,4 @@ async def _conduct(talk: Talk, step: Step, *, anew: bool, notice: str) -> Act:
         if act is not None:
             return act
         if step.stopping:
-            talk.send(Touch())  # something else was said: a later "cancel" is a first one again
+            talk.interview.send(Touch())  # something else was said: a later "cancel" is a first one again

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from questionnaire import Act, Input, Interview, Provenance, Shown
+from questionnaire import Input, Interview, Provenance, Shown
 from voice.errors import VoiceError
 from voice.events import NarrationEnding, UserMessage
 from voice.phrases import said
@@ -54,8 +54,6 @@ class Talk:
     ) -> None:
         self.interview = interview
         self.language = language
-        self.acting = False
-        """Whether a change of the interview is our own doing."""
         self.shown_any = False
         self._ear = ear
         self._replies = replies
@@ -91,18 +89,10 @@ class Talk:
         """Whether a reply began while we were still speaking."""
         return _began_s(reply) < self._spoken_until_s
 
-    def send(self, act: Act) -> None:
-        """Do to the interview what was said."""
-        self.acting = True
-        try:
-            self.interview.send(act)
-        finally:
-            self.acting = False
-
     def shown(self, index: int | None, without: tuple[str, ...] = ()) -> None:
         """Note that it was narrated."""
         self.shown_any = True
-        self.send(Shown(self._clock(), index, without))
+        self.interview.send(Shown(self._clock(), index, without))
 
     def by(self, means: Input) -> Provenance:
         """Where an answer comes from."""
