@@ -375,7 +375,8 @@ class AutonomousVoice:
                     if not opened:
                         task_status.started()
                         opened = True
-                    with anyio.CancelScope() as self._listening:
+                    with anyio.CancelScope() as listening:
+                        self._listening = listening
                         if self._wanted.is_set():
                             await self._hear(frames, parts)
             except DeviceError as error:
@@ -388,7 +389,7 @@ class AutonomousVoice:
                 await self._drain(parts.ears)
                 await anyio.sleep(REOPEN_AFTER_S)
             else:
-                if not self._wanted.is_set():
+                if listening.cancel_called or not self._wanted.is_set():  # it may be wanted again by now
                     await self._drain(parts.ears)
                     continue
                 self._pass_on(parts.ears.input_ended())  # whoever ends the source has finished
