@@ -133,7 +133,7 @@ class AutonomousVoice:
         self._state = VoiceState.INACTIVE
         self._stop = anyio.Event()
         self._lift: Lift | None = None
-        self._agent_lost = False
+        self._agent_lost = self._agent_works = False
         self._parts: Parts | None = None
         self._tasks: TaskGroup | None = None
         self._manner: Manner | None = None
@@ -211,6 +211,12 @@ class AutonomousVoice:
         if self._state in (VoiceState.STARTING, VoiceState.ACTIVE):
             self._withhold()
 
+    def agent_works(self, works: bool) -> None:
+        """Whether the agent is at work: then a spoken stop has its fast path also while we are silent."""
+        self._agent_works = works
+        if self._parts is not None:
+            self._parts.ears.stop_while_silent = works
+
     # --- Speaking -----------------------------------------------------------------------------------------
 
     async def narrate(
@@ -243,6 +249,8 @@ class AutonomousVoice:
             self._jobs.remove(job)
             if job.audible:
                 self._fell_silent(job, unfinished=True)
+            if self._parts is not None and kind is not Kind.REMARK:
+                self._parts.ears.hearing.expect(job.text)
             ending = job.ending or NarrationEnding.INTERRUPTED
             ended = NarrationEnded(job.text, ending, job.played_s, job.notice)
             if announced:
@@ -334,6 +342,7 @@ class AutonomousVoice:
         """Speak and listen until it is stopped; by whatever way it ends, our voice falls silent."""
         self._parts = parts
         parts.narrator.manner = self._manner or parts.narrator.manner
+        parts.ears.stop_while_silent = self._agent_works
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._cancel_when_stopped, tasks.cancel_scope)

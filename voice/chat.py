@@ -20,11 +20,15 @@ from questionnaire import (
     CombinedToolset,
     Coordinator,
     FunctionToolset,
+    Interview,
+    NoInterface,
     Outcome,
     Presenter,
     Questionnaire,
+    TogetherPresenter,
     questionnaire_toolset,
 )
+from questionnaire import Status as Ending
 from voice.autonomous import AutonomousVoice, Parts
 from voice.errors import HostDied, HostError, VoiceError
 from voice.events import (
@@ -55,7 +59,9 @@ from voice.settings import Settings
 from voice.speaking.earcons import Earcon
 from voice.speaking.manner import Manner
 from voice.speaking.once import unsaid
+from voice.speaking.shortening import shortened
 from voice.speaking.writing import Writing
+from voice.spoken_presenter import SpokenPresenter
 from voice.tasks import lone_errors
 from voice.tools import voice_toolset
 from voice.turn_taking import (
@@ -120,7 +126,9 @@ class Chat:
         self._status = self._turns.status
         self._session = Session(self._session_tells)
         self._coordinator = Coordinator(presenter)
-        self._insisting = Coordinator(presenter)
+        spoken = _SpokenWhileOn(self, settings.speaking.language, alone=presenter is None)
+        together = TogetherPresenter(presenter, spoken) if presenter else spoken
+        self._insisting = Coordinator(together)
         asking = questionnaire_toolset(self._coordinator) if questionnaire else FunctionToolset()
         self.tools = AdjustableToolset(CombinedToolset(asking, voice_toolset(self._narrate)))
         """All that the agent may use: `ask_user_question`, `user_select`, `narrate`."""
@@ -323,6 +331,15 @@ class Chat:
 
     # --- Speaking and hearing for a structured request ----------------------------------------------------
 
+    @property
+    def now_s(self) -> float:
+        """Audio time; 0 while Voice is off."""
+        return self._voice.now_s
+
+    async def voice_changed(self) -> None:
+        """Wait until Voice is in another state, or is to be."""
+        await self._changed.wait()
+
     async def say(self, text: str) -> NarrationEnding:
         """Narrate a question of a structured request; returns how that ended.
 
@@ -372,9 +389,11 @@ class Chat:
         match event:
             case AgentStarted():
                 self._written = _Written()
+                self._voice.agent_works(True)
                 self._take(event)
             case AgentEnded():
                 self._written.end()
+                self._voice.agent_works(False)
                 self._take(event)
                 self._session.look()
             case AssistantDelta(text):
@@ -383,6 +402,7 @@ class Chat:
                 self._was_written(text)
             case HostLost():
                 self._written.end()
+                self._voice.agent_works(False)
                 self._voice.agent_lost()
                 self._take(event)
                 self._host_lost.set()
@@ -492,7 +512,7 @@ class Chat:
             case Do.REPEAT_SLOWLY:
                 voice.repeat(slowly=True)
             case Do.REPEAT_SHORTER:
-                voice.repeat(shorter=lambda text: text)
+                voice.repeat(shorter=shortened)
             case Do.SLEEP | Do.WAKE:
                 voice.sleep(what is Do.SLEEP)
             case Do.CLOSE_MICROPHONE:
@@ -521,6 +541,7 @@ class Chat:
         self._changed = anyio.Event()
 
 
+_NO_SCREEN = "Voice is off, and there is no screen"
 _ON = (VoiceState.STARTING, VoiceState.ACTIVE)
 _MANNERS: dict[Do, Callable[[Manner], Manner]] = {
     Do.LOUDER: Manner.louder,
@@ -549,3 +570,54 @@ class _Written:
         if self.open is not None:
             self.open.end()
             self.open = None
+
+
+class _SpokenWhileOn:
+    """Asks by voice while Voice is on, beside the screen; ``alone`` says that there is no screen."""
+
+    def __init__(self, chat: Chat, language: str, *, alone: bool) -> None:
+        self._chat = chat
+        self._spoken = SpokenPresenter(chat, language)
+        self._alone = alone
+
+    async def present(self, interview: Interview) -> None:
+        """Ask whenever Voice is on, until there is an outcome. Alone it needs Voice from the beginning."""
+        ended = anyio.Event()
+
+        def look(_: object) -> None:
+            if interview.outcome is not None:
+                ended.set()
+
+        with interview.watch(look):
+            look(None)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._ask_while_on, interview, tasks.cancel_scope)
+                await ended.wait()
+                tasks.cancel_scope.cancel()
+        if interview.outcome is None and self._alone:
+            if any(response.shown_at is not None for response in interview.step.responses):
+                interview.end(Ending.CANCELLED, _NO_SCREEN)
+            else:
+                raise NoInterface(_NO_SCREEN)
+
+    async def _ask_while_on(self, interview: Interview, over: anyio.CancelScope) -> None:
+        while True:
+            while self._chat.voice_state is not VoiceState.ACTIVE:
+                if self._alone:
+                    over.cancel()
+                await self._chat.voice_changed()
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._cancel_when_off, tasks.cancel_scope)
+                try:
+                    await self._spoken.present(interview)
+                except NoInterface:  # nothing could be narrated: the screen is there
+                    if self._alone:
+                        over.cancel()
+                if interview.outcome is not None:
+                    over.cancel()
+                await anyio.sleep_forever()
+
+    async def _cancel_when_off(self, scope: anyio.CancelScope) -> None:
+        while self._chat.voice_state is VoiceState.ACTIVE:
+            await self._chat.voice_changed()
+        scope.cancel()

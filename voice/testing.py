@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping
 from contextlib import aclosing, asynccontextmanager
 from types import TracebackType
 from typing import Self
@@ -26,6 +26,7 @@ from voice.floor import Duplex
 from voice.listening.utterances import Ear
 from voice.loop import Hearing
 from voice.ports import Delivery, Transcript, Verdict
+from voice.speaking.earcons import Earcon
 from voice.speaking.narrator import Narrator
 
 
@@ -498,6 +499,7 @@ class ScriptedParts:
         *lines: str | Transcript | TranscriberError,
         duplex: Duplex = Duplex.HALF,
         failures: Mapping[str, Exception] | None = None,
+        earcons: Collection[Earcon] = (),
     ) -> None:
         self.microphone = ScriptedMicrophone()
         self.engine = ScriptedEngine(failures=failures)
@@ -510,6 +512,7 @@ class ScriptedParts:
         self.transcript_after_s: float | None = 0.3
         """The audio time that a transcription takes; None: a text is there when the transcriber has it."""
         self._duplex = duplex
+        self._earcons = earcons
 
     def say(self, seconds: float = 0.5, silence: float = 2.5) -> None:
         """Somebody speaks for so long, and is silent for so long."""
@@ -526,7 +529,8 @@ class ScriptedParts:
         hearing = Hearing(ear, self.transcriber, transcript_after_s=self.transcript_after_s, partials=True)
         canceller = _NoEcho() if self._duplex is Duplex.CANCELLED else None
         ears = Ears(hearing, duplex=self._duplex, canceller=canceller)
-        yield Parts(self.microphone, ears, Narrator(self.engine, self.speaker), self.speaker.name)
+        narrator = Narrator(self.engine, self.speaker, earcons=self._earcons)
+        yield Parts(self.microphone, ears, narrator, self.speaker.name)
 
 
 class _NoEcho:

@@ -253,8 +253,10 @@ class TurnTaking:
         self._quiet = False
         self._draft = ""
         self._speaking = False
+        self._ended = False
+        """Something that was said is being transcribed."""
         self._busy = False
-        """Somebody speaks, or something said is not yet a message."""
+        """Somebody speaks or perhaps begins to, or something said is not yet a message."""
         self._working = False
         self._asking = False
         self._narrating: Kind | None = None
@@ -305,7 +307,7 @@ class TurnTaking:
             (self._narrating, Status.NARRATING),
             (self._asleep, Status.ASLEEP),
             (self._speaking, Status.HEARING),
-            (self._busy, Status.TRANSCRIBING),
+            (self._ended, Status.TRANSCRIBING),
             (self._working and not self._asking, Status.WORKING),
             (self._quiet, Status.QUIET),
         )
@@ -329,7 +331,7 @@ class TurnTaking:
             case Waiting():
                 self._waiting = happening
             case Asking(on):
-                self._asking = on
+                self._asking, self._reply_due = on, False
                 self._question, self._idle_s, self._repeated = "", 0.0, False
             case VoiceStateChanged(state):
                 return self._voice_is(state)
@@ -362,7 +364,7 @@ class TurnTaking:
                 case SpeechStarted():
                     acts += [Tell(event), *self._somebody_speaks()]
                 case SpeechEnded():
-                    self._speaking = False
+                    self._speaking, self._ended = False, True
                     acts.append(Tell(event))
                 case UserMessage():
                     acts += self._said(event)
@@ -492,6 +494,8 @@ class TurnTaking:
             meaningless.add(Command.GO_ON)
         if not self._ends_by_word:
             meaningless.add(Command.SEND)
+        if self._asking:
+            meaningless |= {Command.SEND, Command.SCRATCH}  # of the answers, not of messages
         spoken = self._controls.command_in(text, frozenset(Command) - meaningless)
         if spoken and spoken.command not in STOPS and find(words(spoken.phrase), words(self._question)) >= 0:
             return None  # "Continue, or stop?" "Continue." That is an answer
@@ -591,6 +595,7 @@ class TurnTaking:
 
     def _passed(self, seconds: float, busy: bool) -> list[Act]:
         self._busy = busy
+        self._ended = self._ended and busy
         if self._paused_s is not None:
             self._paused_s += seconds
             return self._resume() if not busy and self._paused_s >= self._settings.resume_after_s else []
@@ -632,7 +637,7 @@ class TurnTaking:
         if before is not VoiceState.ACTIVE:
             return []
         self._asleep = self._quiet = self._microphone_lost = False
-        self._speaking = self._busy = self._unfinished = False
+        self._speaking = self._ended = self._busy = self._unfinished = False
         self._narrating = self._paused_s = None
         self._question, self._idle_s = "", 0.0
         return [*self._drop_held(DiscardReason.CUT_OFF), Play(Earcon.OFF)]

@@ -715,7 +715,7 @@ async def test_how_it_speaks_can_change_and_stays_so_when_it_is_switched_on_agai
 
 
 async def test_earcons_are_played_beside_it_also_for_the_end():
-    stage = Stage()
+    stage = Stage(earcons=list(Earcon))
     async with anyio.create_task_group() as tasks:
         await tasks.start(stage.voice.run)
         stage.voice.play(Earcon.LISTENING)
