@@ -176,6 +176,29 @@ async def test_the_microphone_is_open_for_a_call_and_no_longer():
     assert open_meanwhile == [True]
 
 
+class SlowlyClosing(ScriptedMicrophone):
+    """A microphone that takes its time to close, as devices do."""
+
+    @asynccontextmanager
+    async def open(self):
+        async with super().open() as frames:
+            yield frames
+            with anyio.CancelScope(shield=True):
+                await anyio.sleep(0.05)
+
+
+async def test_a_question_that_comes_while_the_microphone_still_closes_is_answered():
+    stage = Stage("Yes.", "No.")
+    stage.microphone = SlowlyClosing()
+
+    async def reply():
+        stage.say()
+
+    async with stage.client() as client:
+        replies = [(await stage.narrated(client, reply)).structured_content["reply"] for _ in range(2)]
+    assert replies == ["Yes.", "No."]
+
+
 async def test_ten_questions_in_one_session_are_all_answered():
     stage = Stage(*map(str, range(10)))
 
@@ -219,7 +242,7 @@ async def test_voice_that_is_off_refuses_with_a_code_and_a_sentence():
     async with stage.client(on=False) as client:
         result = await client.call_tool("narrate", {"text": ASK})
     assert result.is_error
-    assert result.structured_content == {"error": "voice_not_active"}
+    assert result.structured_content["error"] == "voice_not_active"
     assert "only the user can switch it on" in told(result)
     assert stage.engine.texts == []
 
@@ -244,7 +267,7 @@ async def test_arguments_that_cannot_be_spoken_are_refused(arguments):
     async with stage.client() as client:
         result = await client.call_tool("narrate", arguments)
     assert result.is_error
-    assert result.structured_content == {"error": "invalid_arguments"}
+    assert result.structured_content["error"] == "invalid_arguments"
     assert stage.engine.texts == []
 
 

@@ -41,6 +41,7 @@ def serve_until_signalled(settings: Settings, *, on: bool, port: int | None) -> 
     came: signal.Signals | None = None
 
     async def serve() -> None:
+        remark(f"voice: kill -USR1 {os.getpid()} switches Voice {'off' if on else 'on'}.")
         if at is None:
             await voice.run(voice.server.serve_stdio, on=on)
         else:
@@ -58,7 +59,6 @@ def serve_until_signalled(settings: Settings, *, on: bool, port: int | None) -> 
         nonlocal came
         async with anyio.create_task_group() as tasks:
             await tasks.start(toggle_on_signal)
-            remark(f"voice: kill -USR1 {os.getpid()} switches Voice {'off' if on else 'on'}.")
             came = await until_signalled(serve)
             tasks.cancel_scope.cancel()
 
