@@ -12,7 +12,7 @@ from voice.spoken_answers.naming import Options
 from voice.spoken_answers.reply import Reply, tokens_of
 from voice.wording import words
 
-LEAST_CONFIDENCE = -0.9
+LEAST_CONFIDENCE = -0.85
 """The average log probability below which nothing that was heard is taken for an answer: see
 ``benchmarks/results/spoken_answers.md``."""
 
