@@ -148,8 +148,8 @@ def test_what_say_writes_is_what_transcribe_reads(voice, tmp_path):
 
 
 def test_a_file_that_is_named_twice_is_heard_twice(voice, fixtures_folder):
-    done = voice("transcribe", "yes.wav", "no.wav", "yes.wav", cwd=fixtures_folder)
-    assert done.stdout == "yes.wav\tYes.\nno.wav\tNo.\nyes.wav\tYes.\n"
+    done = voice("transcribe", "yes.wav", "second-one.wav", "yes.wav", cwd=fixtures_folder)
+    assert done.stdout == "yes.wav\tYes.\nsecond-one.wav\tThe second one.\nyes.wav\tYes.\n"
 
 
 def test_say_writes_to_a_pipe(voice, tmp_path):
