@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -90,8 +91,8 @@ class Pyttsx3Engine:
         if len(sentence) > MAX_SENTENCE:
             raise ValueError(f"a sentence of {len(sentence)} characters; {MAX_SENTENCE} are possible")
         # The engine takes a NUL for the end; nothing unprintable has any business there.
-        text = "".join(character if character.isprintable() else " " for character in sentence).strip()
-        if not text:
+        text = "".join(character if character.isprintable() else " " for character in sentence)
+        if not text.strip():
             return Sound(np.zeros(0, np.int16), SAMPLE_RATE)
         within_s = _ANSWER_WITHIN_S + _CHARACTER_WITHIN_S * len(text)
         reply, samples = await self._ask(
@@ -99,7 +100,8 @@ class Pyttsx3Engine:
         )
         if (notice := reply["notice"]) and notice not in self._notices:
             self._notices.append(notice)
-        return Sound(np.frombuffer(samples, np.dtype("<i2")).astype(np.int16), reply["rate"])
+        words = word_starts(reply["words"], sentence)
+        return Sound(np.frombuffer(samples, np.dtype("<i2")).astype(np.int16), reply["rate"], words)
 
     async def describe(self) -> EngineDescription:
         """What speaks and which voices it has; raises as `render` does."""
@@ -124,6 +126,20 @@ class Pyttsx3Engine:
                     raise _missing(failure) from None
                 why = failure.sentence
         raise SpeechEngineDied(f"The speech engine does not speak ({why}).", mend="voice doctor")
+
+
+def word_starts(told: Iterable[tuple[float, int]], text: str) -> tuple[tuple[float, int], ...]:
+    """Where the words between spaces begin, of the parts that eSpeak tells ("1,234" is four, "a_b" two).
+
+    ``told`` are seconds and characters, in the order in which they are spoken; so is what is returned. Some
+    milliseconds of disorder, which eSpeak has when it speaks fast, are taken out.
+    """
+    starts: dict[int, float] = {}
+    now_s, here = 0.0, 0
+    for begins_s, character in told:
+        now_s, here = max(begins_s, now_s), max(text.rfind(" ", 0, character) + 1, here)
+        starts.setdefault(here, now_s)
+    return tuple((begins_s, start) for start, begins_s in starts.items())
 
 
 _MISSING = (Pyttsx3Missing.__name__, EngineMissing.__name__)

@@ -6,7 +6,8 @@ although the engine calls it complete, unless one waits until eSpeak is idle fir
 to standard output. The engine is made and run on the main thread, as macOS demands.
 
 Requests are ``{"do": "render", "rate", "voice", "language"}`` with the text as payload, answered by
-``{"rate", "notice"?}`` with 16-bit mono samples; and ``{"do": "describe"}``.
+``{"rate", "words", "notice"?}`` with 16-bit mono samples; and ``{"do": "describe"}``. The words are pairs of
+seconds and characters: eSpeak tells where each begins, in the same callback that the driver takes sound from.
 """
 
 from __future__ import annotations
@@ -29,6 +30,10 @@ from voice.backends.worker import Handler, Message, serve
 
 NORMAL_RATE = 200
 """Words a minute at rate 1: what every driver of pyttsx3 starts with."""
+
+_HURRIED_RATE = 450
+"""Words a minute from which on eSpeak shortens finished speech: the times of words that it tells are those of
+before, up to a quarter too late."""
 
 _TRIES = 3
 _IDLE_WITHIN_S = 2.0
@@ -98,6 +103,7 @@ class _Speech:
             for voice in engine.getProperty("voices")
         ]
         self._first_voice = engine.getProperty("voice")
+        self._words = _word_times()
         engine.connect("finished-utterance", self._on_finished)
         engine.connect("error", self._on_error)
 
@@ -113,13 +119,14 @@ class _Speech:
         self._engine.setProperty("voice", voice.id if voice is not None else self._first_voice)
         self._engine.setProperty("rate", round(NORMAL_RATE * settings["rate"]))
         samples, rate = self._sound(text)
+        words = self._words.copy() if samples and settings["rate"] * NORMAL_RATE < _HURRIED_RATE else []
         if not samples:
             # Is it the text, or has the engine fallen silent?
             if not self._sound(_PROBE)[0]:
                 raise NoSound("It gives no sound any more.")
             if any(character.isalnum() for character in text):
                 notice = notice or f"The speech engine has no sound for “{text[:40]}”."
-        return {"rate": rate, "notice": notice}, samples
+        return {"rate": rate, "words": words, "notice": notice}, samples
 
     def _sound(self, text: str) -> tuple[bytes, int]:
         """16-bit mono samples and their rate; no samples when it stays silent as often as is worth trying."""
@@ -133,6 +140,7 @@ class _Speech:
     def _saved(self, text: str) -> tuple[bytes, int]:
         self._wait_until_idle()
         self._finished, self._error = False, None
+        self._words.clear()
         with _scratch_file() as path:
             self._engine.save_to_file(text, path)
             self._engine.runAndWait()
@@ -164,6 +172,26 @@ class _Speech:
 
 _ALIASES = {"zh": "cmn", "no": "nb"}
 """Tags that people write, and eSpeak NG's for the same."""
+
+
+def _word_times() -> list[tuple[float, int]]:
+    """A list that eSpeak fills, from now on, with where words begin: seconds, and characters from 0."""
+    times: list[tuple[float, int]] = []
+    espeak = sys.modules.get("pyttsx3.drivers._espeak")
+    if espeak is None:
+        return times
+    take_sound = espeak.SynthCallback
+
+    def on_synth(samples: Any, count: int, events: Any) -> int:
+        at = 0
+        while events[at].type not in (espeak.EVENT_LIST_TERMINATED, espeak.EVENT_MSG_TERMINATED):
+            if events[at].type == espeak.EVENT_WORD:
+                times.append((events[at].audio_position / 1000, events[at].text_position - 1))
+            at += 1
+        return int(take_sound(samples, count, events))
+
+    espeak.SetSynthCallback(on_synth)
+    return times
 
 
 def choose_voice(voices: Sequence[Voice], name: str | None, language: str) -> tuple[Voice | None, str | None]:

@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from voice.backends import pyttsx3_engine
-from voice.backends.pyttsx3_engine import Pyttsx3Engine
+from voice.backends.pyttsx3_engine import Pyttsx3Engine, word_starts
 from voice.backends.pyttsx3_worker import Voice, choose_voice
 from voice.errors import SpeechEngineDied, SpeechEngineError, SpeechEngineMissing
 from voice.speaking.narrator import rendered
@@ -128,6 +128,63 @@ async def test_a_whole_text_as_one_sound(engine: Pyttsx3Engine) -> None:
     whole = await rendered("This is **one**. This is `two`.", engine)
     assert whole.rate == parts[0].rate
     assert whole.duration_s == pytest.approx(sum(part.duration_s for part in parts), rel=0.02)
+
+
+# --- Words -----------------------------------------------------------------------------------------------
+
+
+@on_linux
+@pytest.mark.parametrize("rate", [0.5, 1.0, 2.2])
+async def test_it_tells_where_words_begin(engine: Pyttsx3Engine, rate: float) -> None:
+    text = "Say 1,234 of snake_case, then: äöü — 你好, and stop."
+    sound = await engine.render(text, rate=rate)
+    times, places = zip(*sound.words, strict=True)
+    assert list(times) == sorted(times)
+    assert 0 <= times[0] < 0.1
+    assert times[-1] < sound.duration_s
+    words = [text[place:].split(" ")[0] for place in places]
+    assert words == ["Say", "1,234", "of", "snake_case,", "then:", "äöü", "你好,", "and", "stop."]
+
+
+@on_linux
+async def test_it_tells_no_words_where_their_times_would_be_wrong(engine: Pyttsx3Engine) -> None:
+    assert (await engine.render("Say one of these, then stop.", rate=3.0)).words == ()
+
+
+@on_linux
+async def test_the_words_are_those_of_this_sentence(engine: Pyttsx3Engine) -> None:
+    for text in ("One two three.", "Four.", "?!", "Five six."):
+        assert len((await engine.render(text)).words) == sum(word[0].isalpha() for word in text.split())
+
+
+@on_linux
+async def test_after_a_pause_a_word_begins_where_it_is_told(engine: Pyttsx3Engine) -> None:
+    text = "Alpha bravo, charlie delta echo, foxtrot."
+    sound = await engine.render(text)
+    told = [begins_s for begins_s, place in sound.words if text[place:].startswith(("charlie", "foxtrot"))]
+    size = sound.rate // 100
+    loud = [loudness(sound.samples[at : at + size]) > 60 for at in range(0, len(sound.samples) - size, size)]
+    onsets = [at / 100 for at in range(6, len(loud)) if loud[at] and not any(loud[at - 6 : at])]
+    assert len(onsets) >= 2
+    for begins_s in told:
+        assert min(abs(begins_s - onset) for onset in onsets) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("told", "text", "starts"),
+    [
+        ([], "One two", []),
+        ([(0.0, 0), (0.2, 4)], "One two", [(0.0, 0), (0.2, 4)]),
+        ([(0.0, 0), (0.2, 5)], "snake_case", [(0.0, 0)]),
+        ([(0.0, 0), (0.1, 3), (0.2, 4), (0.3, 3)], "One two", [(0.0, 0), (0.2, 4)]),
+        ([(0.0, 0), (0.2, 99)], "One two", [(0.0, 0), (0.2, 4)]),
+        ([(0.1, 1)], " One", [(0.1, 1)]),
+    ],
+)
+def test_parts_of_a_word_are_that_word(
+    told: list[tuple[float, int]], text: str, starts: list[tuple[float, int]]
+) -> None:
+    assert word_starts(told, text) == tuple(starts)
 
 
 # --- Voices -----------------------------------------------------------------------------------------------
