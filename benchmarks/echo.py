@@ -10,7 +10,7 @@ import json
 import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -85,7 +85,8 @@ class Bench:
 
     transcriber: Transcriber
     settings: Settings
-    details: list[dict[str, object]] = field(default_factory=list)
+    details: Path | None
+    """Where each scene is written to, a line of JSON each."""
 
     def ears(self, duplex: Duplex, phrases: PhraseListener | None = None) -> Ears:
         """New ones; an echo canceller, where the mode has one, knows nothing of the room yet."""
@@ -110,8 +111,8 @@ class Bench:
             await anyio.sleep(0.002)
             happened += [(ears.now_s, event) for event in await ears.push(silent_frame())]
         heard = Heard(scene, happened)
-        self.details.append(
-            {
+        if self.details is not None:
+            told = {
                 "what": what,
                 "narration": scene.narration.text,
                 "echo_db": scene.echo_db,
@@ -119,7 +120,8 @@ class Bench:
                 "narration_s": [scene.narration.start_s, scene.stopped_s or scene.narration.end_s],
                 "events": [f"{at_s:.2f} {event}" for at_s, event in happened],
             }
-        )
+            with self.details.open("a", encoding="utf-8") as file:
+                file.write(f"{json.dumps(told)}\n")
         return heard
 
 
@@ -129,10 +131,10 @@ class Bench:
 async def own_voice(bench: Bench, narrations: Sequence[Spoken]) -> list[str]:
     """Nobody speaks but we; whatever becomes a message is wrong."""
     ways: list[tuple[str, Duplex, bool, bool, int]] = [
+        ("canceller, narration stops", Duplex.CANCELLED, True, True, 1),
         ("words alone, narration goes on", Duplex.HEADPHONES, False, False, 1),
         ("words alone, narration stops", Duplex.HEADPHONES, True, False, 1),
         ("sound and words, narration stops", Duplex.HEADPHONES, True, True, 3),
-        ("canceller, narration stops", Duplex.CANCELLED, True, True, 1),
         ("half duplex", Duplex.HALF, False, True, 3),
     ]
     rows: list[list[str]] = []
@@ -268,8 +270,8 @@ class _Waiting:
     async def wait(self) -> float:
         """Until there is nothing to wait for."""
         began = time.perf_counter()
-        while self._phrases.busy and not self._phrases.ready:
-            await anyio.sleep(0.002)  # noqa: ASYNC110 - whoever transcribes tells nobody
+        while self._phrases.busy and not self._phrases.ready:  # noqa: ASYNC110 - no event tells of it
+            await anyio.sleep(0.002)
         return time.perf_counter() - began
 
 
@@ -365,30 +367,41 @@ def _reply(name: str, words: str, path: Path, start_s: float, end_s: float) -> R
     return Reply(name, words, samples, start_s, end_s)
 
 
-async def measure(options: argparse.Namespace, settings: Settings) -> tuple[str, list[dict[str, object]]]:
-    """All of it, as a page of Markdown, and the details of each scene."""
+async def measure(options: argparse.Namespace, settings: Settings) -> str:
+    """All of it, as a page of Markdown, which is written anew whenever there is more to tell."""
     source, replies, stopping = replies_of_people(options.replies)
     narrations = await narrated(settings, NARRATIONS[: options.narrations])
-    lines = ["# Our own voice in the microphone", "", *conditions(settings)]
+    length_s = sum(narration.end_s - narration.start_s for narration in narrations)
+    head = [
+        "# Our own voice in the microphone",
+        "",
+        *conditions(settings),
+        f"* {len(narrations)} narrations, {length_s / 60:.1f} minutes; {len(replies)} replies: {source}.",
+    ]
+    sections = {"Nobody speaks but we": [], "Somebody speaks while we narrate": []}
+    sections |= {"Half duplex: somebody replies as we end": [], "A spoken stop": []}
+
+    def page() -> str:
+        told = [[f"## {title}", "", *lines, ""] for title, lines in sections.items() if lines]
+        text = "\n".join([*head, "", *(line for lines in told for line in lines)])
+        options.out.write_text(text, encoding="utf-8")
+        return text
+
     async with make_transcriber(settings.transcription, find_weights(settings.transcription)) as transcriber:
         await transcriber.ready()
-        bench = Bench(transcriber, settings)
-        length_s = sum(narration.end_s - narration.start_s for narration in narrations)
-        lines += [
-            f"* {len(narrations)} narrations, {length_s / 60:.1f} minutes; {len(replies)} replies: {source}.",
-            "",
-            "## Nobody speaks but we",
-            "",
-            *await own_voice(bench, narrations),
-        ]
-        texts = await alone(bench, replies, narrations[0])
-        lines += ["", "## Somebody speaks while we narrate", ""]
-        lines += await barge_in(bench, narrations, replies, texts)
-        lines += ["", "## Half duplex: somebody replies as we end", ""]
-        lines += await half_duplex(bench, narrations, replies, texts)
+        bench = Bench(transcriber, settings, options.details)
         if stopping:
-            lines += ["", "## A spoken stop", "", *await stops(bench, narrations, stopping)]
-    return "\n".join(lines) + "\n", bench.details
+            sections["A spoken stop"] = await stops(bench, narrations, stopping)
+            page()
+        texts = await alone(bench, replies, narrations[0])
+        sections["Half duplex: somebody replies as we end"] = await half_duplex(
+            bench, narrations, replies, texts
+        )
+        page()
+        sections["Somebody speaks while we narrate"] = await barge_in(bench, narrations, replies, texts)
+        page()
+        sections["Nobody speaks but we"] = await own_voice(bench, narrations)
+    return page()
 
 
 def main() -> int:
@@ -400,19 +413,16 @@ def main() -> int:
     parser.add_argument("--replies", type=int, default=100, metavar="N")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="FILE", help="the page to write")
     parser.add_argument(
-        "--details", type=Path, metavar="FILE", help="also write a line of JSON for each scene"
+        "--details", type=Path, metavar="FILE", help="add a line of JSON for each scene to it"
     )
     options = parser.parse_args()
+    options.out.parent.mkdir(parents=True, exist_ok=True)
     try:
-        page, details = anyio.run(measure, options, Settings())
+        page = anyio.run(measure, options, Settings())
     except VoiceError as error:
         print(f"\n{error}", file=sys.stderr)
         return 1
     progress("")
-    if options.details:
-        options.details.write_text("".join(f"{json.dumps(one)}\n" for one in details), encoding="utf-8")
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(page, encoding="utf-8")
     print(page)
     return 0
 

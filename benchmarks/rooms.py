@@ -169,9 +169,8 @@ async def act(
     """Have the ears hear it; return what happened, each with its audio time.
 
     With ``stops`` the narration stops as soon as speech is heard, as a session does at a barge-in; with
-    ``tap`` the speaker tells what it plays. ``after_frame`` says how much
-    later the frame is heard than its place in the scene. The end is the end of the scene: what is not a message by then,
-    its caller has to wait for.
+    ``tap`` the speaker tells what it plays. ``after_frame`` says how much later a frame is heard than its
+    place in the scene. At the end not all of it need be a message yet: that is its caller's to wait for.
     """
     happened: list[tuple[float, Event]] = []
     sentences = deque(scene.narration.sentences)
