@@ -241,6 +241,7 @@ def serve_mcp(contract: str | None, port: int | None) -> None:
 
     with _explained():
         settings = load_settings()
+        at = None if port is None else open_port(port, os.environ)
     try:
         from questionnaire.server import ToolServer, configured_toolset
     except ImportError as error:
@@ -254,9 +255,7 @@ def serve_mcp(contract: str | None, port: int | None) -> None:
     )
     server = ToolServer("questionnaire", AdjustableToolset(tools), version=version("viva-voce"))
     serve: Callable[[], Awaitable[None]] = server.serve_stdio
-    if port is not None:
-        with _explained():
-            at = open_port(port, os.environ)
+    if at is not None:
         token = f"with the token {at.token}" if at.made else f"with the token in {TOKEN}"
         click.echo(f"questionnaire: serving at {at.address} {token}", err=True)
         serve = partial(server.serve_http, at)

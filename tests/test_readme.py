@@ -50,14 +50,14 @@ def test_the_file_shown_can_be_asked_and_gives_the_result_shown():
     assert f"$ questionnaire ask deploy.json | jq -r .text\n{result.text}\n" in README
 
 
-@pytest.mark.parametrize("command", ["ask", "answer"])
+@pytest.mark.parametrize("command", ["ask", "answer", "mcp"])
 def test_the_exit_codes_shown_are_those_that_the_command_tells(command):
     told = subprocess.run(
         [sys.executable, "-m", "questionnaire", command, "--help"], capture_output=True, text=True, check=True
     ).stdout
     told = " ".join(told[told.index("Exit codes:") :].partition("Options:")[0].split())
     rows = [line.split("|")[1:-1] for line in README.splitlines() if re.match(r"\| [\d, ]+ \|", line)]
-    column = {"ask": 2, "answer": 3}[command]
+    column = {"ask": 2, "answer": 3, "mcp": 5}[command]
     shown = [code for row in rows if row[column].strip() for code in row[0].split(",")]
     assert {int(code) for code in shown} == set(map(int, re.findall(r"\b(\d+) [a-z]", told)))
 

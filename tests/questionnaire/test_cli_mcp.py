@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from contextlib import asynccontextmanager, contextmanager
 from importlib.util import find_spec
 
@@ -18,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from questionnaire.endpoints import open_port
 from questionnaire.errors import PortUnusable
 
-HANG_S = 30.0
+HANG_S = 60.0
 COMMAND = [sys.executable, "-m", "questionnaire", "mcp"]
 TOKEN = "a-token-that-nobody-guesses"
 MERGE = {"question": "Merge how?", "options": [{"label": "Squash"}, {"label": "Rebase"}]}
@@ -122,6 +123,15 @@ def answer(number, action, content=None):
     return {"jsonrpc": "2.0", "id": number, "result": result}
 
 
+@pytest.fixture(scope="module")
+def peer():
+    """One that has shaken hands, and shows forms."""
+    with served() as peer:
+        peer.shake_hands(elicitation={})
+        yield peer
+        assert peer.leave() == 0
+
+
 @contextmanager
 def served(*arguments, **environment):
     with subprocess.Popen(
@@ -131,28 +141,28 @@ def served(*arguments, **environment):
         stderr=subprocess.PIPE,
         env={**os.environ, **environment},
     ) as process:
+        hang = threading.Timer(HANG_S, process.kill)  # what it does not send would be waited for, for ever
+        hang.start()
         try:
             yield Peer(process)
         finally:
+            hang.cancel()
             process.kill()
 
 
-def test_a_client_of_2025_06_18_is_asked_with_what_its_forms_can_be():
+def test_a_client_of_2025_06_18_is_asked_with_what_its_forms_can_be(peer):
     """Names instead of titles, and a yes or no for each option where several can be chosen."""
-    with served() as peer:
-        peer.shake_hands(elicitation={})
-        peer.send(call(1, "user_select", MERGE))
-        form, number = peer.form()
-        assert form["requestedSchema"]["properties"]["question_1"]["enum"] == ["Squash", "Rebase"]
-        peer.send(answer(number, "accept", {"question_1": "Rebase"}))
-        assert peer.reply_to(1)["result"]["content"][0]["text"] == "User selected: 2. Rebase"
-        peer.send(call(2, "ask_user_question", CHECKS))
-        form, number = peer.form()
-        fields = form["requestedSchema"]["properties"]
-        assert [field["type"] for field in fields.values()] == ["boolean", "boolean", "string"]
-        peer.send(answer(number, "accept", {"question_1_option_1": False, "question_1_option_2": True}))
-        assert peer.reply_to(2)["result"]["structuredContent"]["answers"][0]["selected"] == ["types"]
-        assert peer.leave() == 0
+    peer.send(call(1, "user_select", MERGE))
+    form, number = peer.form()
+    assert form["requestedSchema"]["properties"]["question_1"]["enum"] == ["Squash", "Rebase"]
+    peer.send(answer(number, "accept", {"question_1": "Rebase"}))
+    assert peer.reply_to(1)["result"]["content"][0]["text"] == "User selected: 2. Rebase"
+    peer.send(call(2, "ask_user_question", CHECKS))
+    form, number = peer.form()
+    fields = form["requestedSchema"]["properties"]
+    assert [field["type"] for field in fields.values()] == ["boolean", "boolean", "string"]
+    peer.send(answer(number, "accept", {"question_1_option_1": False, "question_1_option_2": True}))
+    assert peer.reply_to(2)["result"]["structuredContent"]["answers"][0]["selected"] == ["types"]
 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26"])
@@ -184,24 +194,19 @@ GARBAGE = [
 ]
 
 
-def test_lines_that_are_no_messages_end_nothing():
-    with served() as peer:
-        peer.shake_hands(elicitation={})
-        for garbage in GARBAGE:
-            peer.send(garbage)
-            peer.still_serves()
-        assert peer.leave() == 0
-
-
-def test_a_message_of_ten_megabytes_is_taken_as_any_other():
-    with served() as peer:
-        peer.shake_hands(elicitation={})
-        peer.send(call(1, "user_select", {**MERGE, "question": "x" * 10_000_000}))
-        form, number = peer.form()
-        assert len(form["message"]) == 10_000_000
-        peer.send(answer(number, "decline"))
-        assert peer.reply_to(1)["result"]["structuredContent"]["cancelled"]
+def test_lines_that_are_no_messages_end_nothing(peer):
+    for garbage in GARBAGE:
+        peer.send(garbage)
         peer.still_serves()
+
+
+def test_a_message_of_ten_megabytes_is_taken_as_any_other(peer):
+    peer.send(call(1, "user_select", {**MERGE, "question": "x" * 10_000_000}))
+    form, number = peer.form()
+    assert len(form["message"]) == 10_000_000
+    peer.send(answer(number, "decline"))
+    assert peer.reply_to(1)["result"]["structuredContent"]["cancelled"]
+    peer.still_serves()
 
 
 def test_a_client_that_dies_in_the_middle_of_a_line_ends_the_server():
@@ -214,14 +219,12 @@ def test_a_client_that_dies_in_the_middle_of_a_line_ends_the_server():
         assert peer.process.wait(HANG_S) == 0
 
 
-def test_the_second_answer_to_a_form_is_ignored():
-    with served() as peer:
-        peer.shake_hands(elicitation={})
-        peer.send(call(1, "user_select", MERGE))
-        _, number = peer.form()
-        peer.send(answer(number, "accept", {"question_1": "Squash"}), answer(number, "decline"))
-        assert peer.reply_to(1)["result"]["structuredContent"]["answer"] == "Squash"
-        peer.still_serves()
+def test_the_second_answer_to_a_form_is_ignored(peer):
+    peer.send(call(1, "user_select", MERGE))
+    _, number = peer.form()
+    peer.send(answer(number, "accept", {"question_1": "Squash"}), answer(number, "decline"))
+    assert peer.reply_to(1)["result"]["structuredContent"]["answer"] == "Squash"
+    peer.still_serves()
 
 
 NO_REPLIES = [
@@ -234,39 +237,35 @@ NO_REPLIES = [
 ]
 
 
-def test_what_is_no_reply_to_a_form_is_no_answer():
-    with served() as peer:
-        peer.shake_hands(elicitation={})
-        for number, reply in enumerate(NO_REPLIES, 1):
-            peer.send(call(number, "user_select", MERGE))
-            _, form = peer.form()
-            peer.send({"jsonrpc": "2.0", "id": form, **reply})
-            result = peer.reply_to(number)["result"]
-            assert result["structuredContent"]["answer"] is None, reply
-            assert result["structuredContent"]["cancelled"], reply
-        peer.still_serves()
+def test_what_is_no_reply_to_a_form_is_no_answer(peer):
+    for number, reply in enumerate(NO_REPLIES, 1):
+        peer.send(call(number, "user_select", MERGE))
+        _, form = peer.form()
+        peer.send({"jsonrpc": "2.0", "id": form, **reply})
+        result = peer.reply_to(number)["result"]
+        assert result["structuredContent"]["answer"] is None, reply
+        assert result["structuredContent"]["cancelled"], reply
+    peer.still_serves()
 
 
-def test_a_request_that_nobody_knows_gets_an_error():
-    with served() as peer:
-        peer.shake_hands(elicitation={})
-        peer.send(request(1, "tools/forget", {}))
-        assert peer.reply_to(1)["error"]["code"] == types.METHOD_NOT_FOUND
-        peer.send(call(2, "rm", {}))
-        assert peer.reply_to(2)["result"]["isError"]
-        peer.still_serves()
+def test_a_request_that_nobody_knows_gets_an_error(peer):
+    peer.send(request(1, "tools/forget", {}))
+    assert peer.reply_to(1)["error"]["code"] == types.METHOD_NOT_FOUND
+    peer.send(call(2, "rm", {}))
+    assert peer.reply_to(2)["result"]["isError"]
+    peer.still_serves()
 
 
-def test_a_client_that_hangs_holds_up_no_other_request():
-    with served() as peer:
-        peer.shake_hands(elicitation={})
-        peer.send(call(1, "user_select", MERGE))
-        peer.form()
-        peer.still_serves()
-        peer.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
-        peer.send(call(2, "user_select", {**MERGE, "question": "Again?"}))
-        form, _ = peer.form()
-        assert form["message"] == "Again?"
+def test_a_client_that_hangs_holds_up_no_other_request(peer):
+    peer.send(call(1, "user_select", MERGE))
+    peer.form()
+    peer.still_serves()
+    peer.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+    peer.send(call(2, "user_select", {**MERGE, "question": "Again?"}))
+    form, number = peer.form()
+    assert form["message"] == "Again?"
+    peer.send(answer(number, "decline"))
+    assert peer.reply_to(2)["result"]["structuredContent"]["cancelled"]
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
