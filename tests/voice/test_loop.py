@@ -292,7 +292,7 @@ async def test_a_warning_comes_before_the_cap_also_after_a_hold():
 
 def quick(transcriber, *, question="Shall I? Yes or no?", transcript_after_s=0.2, partials=False):
     """A hearing with patience, that transcribes in pauses."""
-    patience = Patience(PatienceRule(), Wording({"and"}, {"yes or no"}))
+    patience = Patience(PatienceRule(), Wording(unfinished={"and"}, closed={"yes or no"}))
     patience.expect(question)
     ear = Ear(LevelDetector(), rule=PieceRule(early_s=0.2))
     return Hearing(

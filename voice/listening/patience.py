@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import ceil
@@ -44,7 +44,8 @@ class PatienceRule:
     """Silences in seconds; where they come from is in ``benchmarks/results/turns.md``."""
 
     closed_s: float = 0.5
-    """After a short answer to a closed question: of 227 recorded short replies none pauses for longer."""
+    """After a complete reply, and a short answer to a closed question: of 225 recorded ones none pauses for
+    longer."""
     open_s: float = 1.6
     """After words that might be all: with less, people who think while they speak are cut off."""
     unfinished_s: float = 2.4
@@ -104,6 +105,8 @@ class Wording:
 
     unfinished: Collection[str] = ()
     """Words after which more is to come; the last of a reply is compared with them."""
+    complete: Collection[str] = ()
+    """What is a whole reply when it is all that was said, whatever was asked."""
     closed: Collection[str] = ()
     """Phrases in a question that has a closed answer."""
     begins_closed: Collection[str] = ()
@@ -117,7 +120,7 @@ class Wording:
         return cls(
             *(
                 frozenset(phrases.get(name, ()))
-                for name in ("unfinished", "closed", "begins_closed", "spelled")
+                for name in ("unfinished", "complete", "closed", "begins_closed", "spelled")
             )
         )
 
@@ -160,11 +163,15 @@ class Patience:
             seconds = open_s
         elif unfinished(words, self.wording):
             seconds = max(self.rule.unfinished_s, open_s)
-        elif self.expected is Expected.CLOSED and 0 < len(_words(words)) <= SHORT_WORDS:
+        elif self._complete(_words(words)):
             seconds = self.rule.closed_s
         else:
             seconds = max(self.rule.open_s, open_s) if self.expected is Expected.SPELLED else open_s
         return seconds * self.rule.factor
+
+    def _complete(self, words: Sequence[str]) -> bool:
+        short = self.expected is Expected.CLOSED and 0 < len(words) <= SHORT_WORDS
+        return short or " ".join(words) in self.wording.complete
 
     def learn(self, pauses_s: Iterable[float]) -> None:
         """Take the silences inside a reply that became a message."""

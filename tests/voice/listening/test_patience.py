@@ -48,6 +48,17 @@ def test_words_that_want_more_wait_longest_whatever_was_asked(expected, words):
     assert wait(expected, words) == RULE.unfinished_s
 
 
+@pytest.mark.parametrize("words", ["Stop.", "Never mind", "Thank you!", "I don't know."])
+@pytest.mark.parametrize("expected", list(Expected))
+def test_what_is_complete_by_itself_ends_soon_whatever_was_asked(expected, words):
+    assert wait(expected, words) == RULE.closed_s
+
+
+@pytest.mark.parametrize("words", ["Yes.", "No.", "The tests."])
+def test_a_short_reply_to_an_open_question_may_be_its_beginning(words):
+    assert wait(Expected.OPEN, words) == RULE.open_s
+
+
 def test_who_explains_an_answer_to_a_closed_question_is_given_time():
     assert wait(Expected.CLOSED, "The second one, since it is quicker to set up.") == RULE.open_s
 
