@@ -149,9 +149,11 @@ class ChatTerminal:
                 self._exit()
                 await self._aside.wait()
                 if self._code is None:
+                    self._tell_draft("")  # nobody types now, so the microphone is not held either
                     await self._dialogs.present(interview)
             finally:
                 self._gives_way = False
+                self._tell_draft(self._input.text)
                 self._sends_from_s = anyio.current_time() + GUARD_S
                 self._back.set()
 
@@ -282,9 +284,12 @@ class ChatTerminal:
 
     def _typed(self, _: Buffer) -> None:
         self._armed.forget()
-        self._state = replace(self._state, draft=self._input.text)
-        if self._talk is not None:
-            self._talk.draft(self._input.text)
+        self._tell_draft(self._input.text)
+
+    def _tell_draft(self, text: str) -> None:
+        if self._talk is not None and text != self._state.draft:
+            self._talk.draft(text)
+        self._state = replace(self._state, draft=text)
 
     def _key_pressed(self) -> None:
         self._last_key_s = anyio.current_time()

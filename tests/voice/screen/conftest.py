@@ -55,7 +55,7 @@ class Terminal:
             self.read()
         return self
 
-    def settle(self, seconds=0.3):
+    def settle(self, seconds=0.15):
         """Let it draw what it is about to draw."""
         limit = time.monotonic() + seconds
         while time.monotonic() < limit:

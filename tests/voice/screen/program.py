@@ -3,6 +3,7 @@
 `python program.py [--plain]`; what the screen asks of the conversation is shown as a notice.
 """
 
+import signal
 import sys
 
 import anyio
@@ -19,8 +20,6 @@ from voice.events import (
     VoiceStateChanged,
 )
 
-CALL = {"question": "Merge how?", "options": [{"label": "Squash"}, {"label": "Rebase"}]}
-
 
 class Talk:
     waiting = ()
@@ -29,30 +28,35 @@ class Talk:
         self.screen = screen
         self.coordinator = Coordinator(screen.presenter)
         self.tasks = None
-        self.ended = anyio.Event()
+        self.status = Status.LISTENING
 
     def quit(self):
-        self.ended.set()
+        pass
 
     def draft(self, text):
-        if text in ("h", ""):
-            self.screen.take(StatusChanged(Status.HELD if text else Status.LISTENING))
+        status = Status.HELD if text else Status.LISTENING
+        if status is not self.status:
+            self.status = status
+            self.screen.take(StatusChanged(status))
 
     def send(self, text):
         if text.startswith("ask"):
             self.tasks.start_soon(self.ask, float(text[3:] or 0))
-        elif text == "crash":
-            raise RuntimeError("broken on purpose")
         elif text.startswith("!"):
-            for event in eval(f"[{text[1:]}]", vars(events)):  # the tests' own lines
-                self.screen.take(event)
+            self.tasks.start_soon(self.happen, text[1:])
         else:
             self.screen.take(UserMessage(text, "keyboard", 0.0))
         return bool(text)
 
-    async def ask(self, after_s):
+    async def happen(self, text):
+        for event in eval(f"[{text}]", vars(events)):  # the tests' own lines
+            self.screen.take(event)
+
+    async def ask(self, after_s, question="Merge how?"):
         await anyio.sleep(after_s)
-        outcome = await self.coordinator.ask(read_questionnaire("user_select", CALL))
+        call = {"question": question, "options": [{"label": "Squash"}, {"label": "Rebase"}]}
+        coordinator = self.coordinator if question == "Merge how?" else Coordinator(self.screen.presenter)
+        outcome = await coordinator.ask(read_questionnaire("user_select", call))
         self.screen.take(Notice(f"{outcome.status}: {[each.answer for each in outcome.responses]}"))
 
     def toggle_voice(self):
@@ -78,7 +82,7 @@ async def main():
     talk = Talk(screen)
     async with anyio.create_task_group() as tasks:
         talk.tasks = tasks
-        tasks.start_soon(until_ended, talk, tasks.cancel_scope)
+        tasks.start_soon(heed, talk)
         screen.take(DevicesInUse("USB Audio 日本", "Built-in Audio Analog Stereo"))
         screen.take(VoiceStateChanged(VoiceState.ACTIVE))
         screen.take(StatusChanged(Status.LISTENING))
@@ -87,8 +91,14 @@ async def main():
     return code
 
 
-async def until_ended(talk, scope):
-    await talk.ended.wait()
+async def heed(talk):
+    """SIGUSR1 is something that happens while a question is open, SIGUSR2 a fault."""
+    with anyio.open_signal_receiver(signal.SIGUSR1, signal.SIGUSR2) as signals:
+        async for number in signals:
+            if number is signal.SIGUSR2:
+                raise RuntimeError("broken on purpose")
+            talk.screen.take(Notice("meanwhile"))
+            talk.tasks.start_soon(talk.ask, 0, "And then?")
 
 
 if __name__ == "__main__":
