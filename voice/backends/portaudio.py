@@ -67,6 +67,11 @@ _MORE_RATES = (48_000, 44_100, 16_000)
 _SHAPE_REFUSED = {-9997, -9998}
 """``paInvalidSampleRate`` and ``paInvalidChannelCount`` (``portaudio.h``)."""
 
+_LEAD_IN_S = 0.25
+_IDLE_AFTER_S = 2.0
+"""So much silence goes before a sound where nothing was played for so long: headphones on Bluetooth that have
+gone to sleep swallow what comes while they wake up."""
+
 _NOUNS: dict[_Kind, str] = {"input": "microphone", "output": "speaker"}
 _T = TypeVar("_T")
 
@@ -183,8 +188,9 @@ class PortAudioSpeaker:
     """A device that plays, at its own rate. It is found and opened anew for each sound.
 
     That takes 2 to 20 ms, and while no microphone is open the sound follows the headphones that come and go:
-    PortAudio looks for devices only when no stream is open. ``device`` is its name or a part of it, None for
-    the default one.
+    PortAudio looks for devices only when no stream is open. A sound after a while of idleness is led in by
+    0.25 s of silence, which is no part of it. ``device`` is its name or a part of it, None for the default
+    one.
     """
 
     def __init__(self, device: str | None = None) -> None:
@@ -194,6 +200,7 @@ class PortAudioSpeaker:
         self._device = device
         self._name = device or "the default speaker"
         self._playback: _Playback | None = None
+        self._idle_since = -math.inf
 
     @property
     def name(self) -> str:
@@ -219,7 +226,10 @@ class PortAudioSpeaker:
                 loop.call_soon_threadsafe(self._tell, playback, start_s, end_s, heard_at)
 
         tapped = given if self.on_played is not None else None
-        playback = self._playback = _Playback(sound, lambda in_s: _post(loop, ending, in_s), tapped)
+        lead_in_s = _LEAD_IN_S if time.monotonic() > self._idle_since + _IDLE_AFTER_S else 0.0
+        playback = self._playback = _Playback(
+            sound, lambda in_s: _post(loop, ending, in_s), tapped, lead_in_s=lead_in_s
+        )
         if not len(sound.samples):
             return
 
@@ -240,6 +250,7 @@ class PortAudioSpeaker:
                 playback.stop(complete=True)
             finally:
                 playback.stop()
+                self._idle_since = time.monotonic()
                 if self.on_played is not None:
                     self.on_played(np.zeros(0, np.int16), 0.0)
 
@@ -256,10 +267,13 @@ class _Playback:
         sound: Sound,
         ends_in: Callable[[float], None],
         given: Callable[[float, float, float], None] | None = None,
+        *,
+        lead_in_s: float = 0.0,
     ) -> None:
         """``ends_in`` is called once, when all has been given: in so many seconds its end will be heard.
 
-        ``given`` is called with the bounds of each piece of the sound, and with when it begins to be heard.
+        ``given`` is called with the bounds of each piece of the sound, and with when it begins to be heard;
+        the silence of ``lead_in_s`` before it counts for nothing.
         """
         self.heartbeat = _Heartbeat()
         self._ends_in: Callable[[float], None] | None = ends_in
@@ -268,7 +282,8 @@ class _Playback:
         self._sound = sound
         self._bytes = b""
         self._rate, self._latency_s = 1, 0.0
-        self._given = 0  # samples of each channel, with the silence after the sound
+        self._lead_in_s = lead_in_s
+        self._given = 0  # samples of each channel, with the silence after the sound; less than 0 before it
         self._heard = 0.0, 0.0  # so many seconds had been heard, at this time
         self._stopped = False
 
@@ -277,7 +292,7 @@ class _Playback:
         heard_s, at = self._heard
         if not self._stopped:
             heard_s += time.monotonic() - at
-        return min(max(heard_s, 0.0), self._given / self._rate, self._sound.duration_s)
+        return max(min(heard_s, self._given / self._rate, self._sound.duration_s), 0.0)
 
     @property
     def stopped(self) -> bool:
@@ -290,11 +305,13 @@ class _Playback:
             self._tapped = _at_rate(self._sound, SAMPLE_RATE)
         self._bytes = np.repeat(samples, stream.channels).tobytes()
         self._rate, self._latency_s = stream.rate, stream.latency_s
+        self._given = -round(self._lead_in_s * stream.rate)
 
     def callback(self, out: Any, frames: int, when: Any, _status: Any) -> None:
         self.heartbeat.felt()
         at = self._given * (len(out) // frames)
-        piece = b"" if self._stopped else self._bytes[at : at + len(out)]
+        silence = bytes(min(max(-at, 0), len(out)))
+        piece = b"" if self._stopped else silence + self._bytes[max(at, 0) : max(at + len(out), 0)]
         out[:] = piece + bytes(len(out) - len(piece))
         if self._stopped:
             return
@@ -308,8 +325,9 @@ class _Playback:
         heard_s = given_s - waiting_s
         self._heard = heard_s, now
         self._given += frames
-        if self._tap is not None and given_s < self._sound.duration_s:
-            self._tap(given_s, self._given / self._rate, now + waiting_s)
+        if self._tap is not None and self._given > 0 and given_s < self._sound.duration_s:
+            begins_s = max(given_s, 0.0)
+            self._tap(begins_s, self._given / self._rate, now + waiting_s + begins_s - given_s)
         if self._ends_in is not None and self._given >= self._sound.duration_s * self._rate:
             self._ends_in(self._sound.duration_s - heard_s)
             self._ends_in = None

@@ -589,6 +589,80 @@ async def test_the_list_of_devices_is_made_anew_unless_a_stream_is_open(fake):
         assert fake.initialised == 2
 
 
+class Output:
+    """The device's side of a playback: it takes blocks of 20 ms, and plays each 0.1 s after it got it."""
+
+    rate, channels, latency_s = 16_000, 2, 0.1
+    block = 320
+
+    def __init__(self, playback):
+        playback.prepare(self)
+        self._playback = playback
+
+    def take(self):
+        out = bytearray(4 * self.block)
+        when = SimpleNamespace(currentTime=10.0, outputBufferDacTime=10.0 + self.latency_s)
+        self._playback.callback(memoryview(out), self.block, when, None)
+        return np.frombuffer(out, np.int16).reshape(-1, self.channels)
+
+
+@pytest.mark.parametrize("lead_in_s", [0.0, 0.25, 0.03])
+def test_the_silence_that_leads_in_is_no_part_of_the_sound(lead_in_s):
+    sound = Sound(np.arange(1, 1_601, dtype=np.int16), 16_000)
+    ends_in, told = [], []
+    playback = portaudio._Playback(
+        sound, ends_in.append, lambda *piece: told.append(piece), lead_in_s=lead_in_s
+    )
+    device = Output(playback)
+    lead_in = round(lead_in_s * device.rate)
+    given = []
+    while not ends_in:
+        given.append(device.take())
+        if len(given) * device.block <= lead_in:
+            assert playback.heard_s == 0
+            assert not told
+    samples = np.concatenate(given)
+    assert not samples[:lead_in].any()
+    assert samples[lead_in : lead_in + 1_600].T.tolist() == [sound.samples.tolist()] * 2
+    # Who listens for our own voice is told the sound without the silence.
+    assert (
+        np.concatenate([playback.tapped(start, end) for start, end, _ in told]).tolist()
+        == sound.samples.tolist()
+    )
+    (in_s,) = ends_in
+    blocks = len(given) - 1
+    assert in_s == pytest.approx(lead_in_s + 0.1 + device.latency_s - blocks * 0.02, abs=0.001)
+    playback.stop(complete=True)
+    assert playback.heard_s == sound.duration_s
+
+
+LEAD_IN = """
+async def main():
+    speaker = PortAudioSpeaker("vl_spk")
+    for pause in (0, 0, 2.5):
+        await anyio.sleep(pause)
+        began = time.monotonic()
+        await speaker.play(sound(0.5))
+        say(took=time.monotonic() - began, played_s=speaker.played_s)
+
+anyio.run(main)
+"""
+
+
+@pytest.mark.devices
+def test_after_idleness_the_first_syllable_is_led_in_and_between_sentences_nothing_is(sound_server, recorder):
+    first, second, third = finish(sound_server.program(LEAD_IN))
+    time.sleep(0.3)
+    assert [said["played_s"] for said in (first, second, third)] == [0.5] * 3
+    assert first["took"] > 0.75
+    assert third["took"] > 0.75
+    loud = np.abs(recorder.samples) > 500
+    steps = np.flatnonzero(loud)
+    gaps = np.diff(steps)[np.diff(steps) > 0.05 * SAMPLE_RATE] / SAMPLE_RATE
+    assert len(gaps) == 2, "three sounds"
+    assert gaps[0] < within(0.25) < 2.5 + 0.25 < gaps[1]
+
+
 @pytest.mark.anyio
 async def test_no_samples_are_played_in_no_time(fake):
     speaker = PortAudioSpeaker()
