@@ -50,6 +50,9 @@ _log = logging.getLogger(__name__)
 _AUTH_REQUIRED = -32000
 """The protocol's error code for an agent that wants its user to log in."""
 
+_ENDS_WITHIN_S = 1.0
+"""How long after its last line a program may take to end."""
+
 _UPDATES = "session/update"
 
 _REASONS = {
@@ -103,7 +106,12 @@ class Connection:
     @property
     def closed(self) -> bool:
         """Whether the program has closed its side."""
-        return self._door.closed
+        return self._door.closed.is_set()
+
+    async def ended(self) -> str:
+        """Wait until the program has ended, or has closed its side; the sentence that says so."""
+        await self._door.closed.wait()
+        return await self._how()
 
     async def start(self, folder: str, servers: Sequence[tuple[str, Sequence[str]]], within_s: float) -> None:
         """Agree on the protocol and begin a session in a folder, with MCP servers (name, command line).
@@ -145,7 +153,7 @@ class Connection:
         except ValidationError as error:
             raise self._misfit(error) from error
         except (ConnectionError, HostDied) as error:
-            raise await self._end(error) from error
+            raise HostDied(await self._how()) from error
         self._session = session.session_id
         self._client.remarks = Remarks(session.field_meta)
 
@@ -194,11 +202,11 @@ class Connection:
             f"{self.agent_name} answered with what is not the Agent Client Protocol (at {place or 'all'})."
         )
 
-    async def _end(self, error: Exception) -> HostDied:
-        """Why it did not even start."""
-        with anyio.move_on_after(1):
-            return HostDied(await self._program.ended())
-        return HostDied(f"{self._program.name} has closed its output: {error}.")
+    async def _how(self) -> str:
+        """How the program ended; most close their output by that."""
+        with anyio.move_on_after(_ENDS_WITHIN_S):
+            return await self._program.ended()
+        return f"{self._program.name} has closed its output{self._program.last_words}."
 
 
 class _Client:
@@ -322,11 +330,16 @@ class _Door:
     def __init__(self, program: Program, ears: Ears) -> None:
         self._program = program
         self._ears = ears
-        self.closed = False
+        self.closed = anyio.Event()
 
     async def receive(self) -> dict[str, Any] | None:
         """The next message that has the form of one; None at the end."""
-        while (message := await self._program.receive()) is not None:
+        while True:
+            try:
+                message = await self._program.receive()
+            except anyio.EndOfStream:
+                self.closed.set()
+                return None
             match _kind_of(message):
                 case "request" | "response":
                     return _without_meta(message)
@@ -338,8 +351,6 @@ class _Door:
                     self._program.complain_once(
                         "sent what is no message of its protocol; it was passed over."
                     )
-        self.closed = True
-        return None
 
     async def send(self, message: Mapping[str, Any]) -> None:
         """Write a message. Raises `HostDied`, but not for answers: nobody misses one where nobody is left."""

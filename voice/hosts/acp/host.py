@@ -100,7 +100,7 @@ class AcpHost:
             self._name = connection.agent_name
             async with anyio.create_task_group() as tasks:
                 self._connection = connection
-                tasks.start_soon(self._live, connection, program)
+                tasks.start_soon(self._live, connection)
                 try:
                     yield
                 finally:
@@ -131,24 +131,26 @@ class AcpHost:
             await self._turns.begun()
             self._stop.set()
 
-    async def _live(self, connection: Connection, program: Program) -> None:
+    async def _live(self, connection: Connection) -> None:
         """Take turns until the program ends or is given up."""
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._watch, program)
-            tasks.start_soon(self._turns.run, self._turn)
-            await self._lost.wait()
-            self._connection = None
-            self._turns.close()
-            if not connection.closed:
-                await connection.close()  # what waits for an answer gets none
+        async with anyio.create_task_group() as watching:
+            watching.start_soon(self._watch, connection)
+            async with anyio.create_task_group() as turning:
+                turning.start_soon(self._turns.run, self._turn)
+                await self._lost.wait()
+                if not connection.closed:
+                    await connection.close()  # what waits for an answer gets none, and the turn ends
+            watching.cancel_scope.cancel()
         self._emit(HostLost(self._loss))
 
-    async def _watch(self, program: Program) -> None:
-        self._lose(await program.ended())
+    async def _watch(self, connection: Connection) -> None:
+        self._lose(await connection.ended())
 
     def _lose(self, sentence: str) -> None:
         if not self._lost.is_set():
             self._loss = sentence
+            self._connection = None
+            self._turns.close()
             self._lost.set()
 
     async def _turn(self, text: str) -> str:
@@ -157,6 +159,7 @@ class AcpHost:
             connection is None or connection.closed
         ):  # it was accepted, and is the first that the next one gets
             self._turns.put_first(text)
+            await self._lost.wait()
             return f"{self.name} has ended."
         self._stop = anyio.Event()
         plain = f"{_PLAIN}{text}" if text.lstrip().startswith("/") else text

@@ -25,6 +25,9 @@ LONGEST_LINE_BYTES = 16 * 2**20
 _ENDS_WITHIN_S = 2.0
 """How long a program may take to end by itself, and again when it was told to."""
 
+_WRITES_WITHIN_S = 10.0
+"""How long a program may leave a line unread before it counts as gone."""
+
 _GONE = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
 
 
@@ -42,9 +45,9 @@ class Program:
         self._last: deque[str] = deque(maxlen=6)
 
     async def receive(self) -> Any:
-        """The next line as JSON; None when the program has closed its side.
+        """The next line as JSON. What is no JSON, or too long, is passed over and complained of.
 
-        What is no JSON, or too long, is passed over and complained of.
+        Raises `anyio.EndOfStream` when the program has closed its side.
         """
         while True:
             for line in self._lines:
@@ -58,18 +61,19 @@ class Program:
             try:
                 assert self._process.stdout is not None
                 self._lines = self._splitter.feed(await self._process.stdout.receive(2**16))
-            except _GONE:
-                return None
+            except _GONE as error:
+                raise anyio.EndOfStream from error
 
     async def send(self, message: Mapping[str, Any]) -> None:
         """Write one line, whole: half of one, left by a cancelled call, would garble the next.
 
         Raises `HostDied` where the program takes none.
         """
-        line = json.dumps(message, ensure_ascii=False).encode() + b"\n"
+        # The library's own errors may hold exceptions, and text may hold halves of characters.
+        line = json.dumps(message, default=str).encode() + b"\n"
         assert self._process.stdin is not None
         try:
-            with anyio.fail_after(_ENDS_WITHIN_S * 5, shield=True):
+            with anyio.fail_after(_WRITES_WITHIN_S, shield=True):
                 async with self._writing:
                     await self._process.stdin.send(line)
         except (*_GONE, TimeoutError) as error:
