@@ -88,9 +88,11 @@ class Options:
         for prefix in self._lexicon.numbered:
             if span[: len(prefix)] == prefix:
                 yield from self.called(span[len(prefix) :])
-        for noun in ((), *self._lexicon.noun):
-            if not noun or span[-len(noun) :] == noun:
-                yield from self._by_label(span[: len(span) - len(noun)], exactly=pauses)
+        nouns = [noun for noun in self._lexicon.noun if span[-len(noun) :] == noun]
+        # "The large one": the noun is no part of a label that sounds much the same.
+        yield from self._by_label(span, exactly=pauses or bool(nouns))
+        for noun in nouns:
+            yield from self._by_label(span[: -len(noun)], exactly=pauses)
 
     def described(self, span: Words) -> int | None:
         """The one option that has all these words in its label or its description."""

@@ -65,9 +65,9 @@ def choice_of(labels: Sequence[str], text: str, language: str = "en") -> int | N
 
 
 def is_confirmation(text: str, phrase: str, language: str = "en") -> bool:
-    """Whether all that was said is ``phrase``, filler aside."""
-    reply = Reply(text, lexicon_of(language))
-    return reply.bare == words(phrase) != () and not reply.asks
+    """Whether all that was said is ``phrase``, one word of filler aside: "can you confirm" is none."""
+    reply, wanted = Reply(text, lexicon_of(language)), words(phrase)
+    return reply.bare == wanted != () and len(reply.words) <= len(wanted) + 1 and not reply.asks
 
 
 def confirmation_for(texts: Iterable[str], language: str = "en") -> str:
@@ -181,12 +181,17 @@ class _Reading:
             wish = Wish.OWN_WORDS
         if wish == Wish.OWN_WORDS and custom is None:
             return self._lexicon.unclear("no_words")
+        if wish and wish != Wish.REPEAT and self._grammar.selections(self._reply.tokens):
+            return self._lexicon.unclear("which_of_them")  # "skip", where an option is "Skip the tests"
         if wish:
             return Wish(wish)
         own = self._reply.after_own_words() if custom else None
         return None if own is None else Choice(custom=own)
 
     def _asked(self) -> Heard | None:
+        doubt = self._lexicon.doubt
+        if self._reply.words in doubt or self._reply.bare in doubt:  # "one second" is no number
+            return self._lexicon.unclear("which")
         return self._lexicon.unclear("a_question") if self._reply.asks else None
 
     def _naming(self) -> Heard | None:

@@ -242,7 +242,16 @@ def test_a_confirmation_is_a_phrase_that_was_not_heard_before():
     assert confirmation_for(["Confirm the order?", "Yes"]) == "i am sure"
     assert is_confirmation("Confirm, please.", "confirm")
     assert is_confirmation("Okay, I am sure.", "i am sure")
-    for text in ("Yes.", "Confirm?", "I can't confirm", "Do not confirm", "Confirm deny", ""):
+    for text in (
+        "Yes.",
+        "Confirm?",
+        "I can't confirm",
+        "Do not confirm",
+        "Confirm deny",
+        "Can you confirm",
+        "Could you please confirm",
+        "",
+    ):
         assert not is_confirmation(text, "confirm"), text
 
 
