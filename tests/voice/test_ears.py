@@ -196,7 +196,8 @@ async def test_with_headphones_what_is_said_while_we_speak_is_heard_from_its_ons
 
 async def test_a_session_that_hears_its_own_words_delivers_none_and_falls_back_after_two():
     """Symptom: on built-in speakers seven turns in a row were the agent's own sentences."""
-    ears, _ = ears_with("which of the two do you prefer", "please choose one option", duplex=Duplex.HEADPHONES)
+    heard = "which of the two do you prefer", "please choose one option"
+    ears, _ = ears_with(*heard, duplex=Duplex.HEADPHONES)
     room = Room(ears, tap=False)
     for _ in range(7):
         await room.narrates(4.0)

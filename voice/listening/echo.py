@@ -32,6 +32,10 @@ for); of 700 things people said, held against what was just being said, all but 
 SHORT_LETTERS = 8
 """In so few letters everything is alike: they are compared as whole words."""
 
+SURE_LETTERS = 12
+"""An utterance that begins with so much of what is just being said is ours, if only in part: where words of a
+person in it cannot be told from ours, they are not delivered either."""
+
 AFTERWARDS_S = 0.3
 """An utterance that goes on for so long after our last sound did not end with it: what follows our words in
 it is the person's."""
@@ -87,7 +91,8 @@ def without_echo(text: str, heard: Span, said: Iterable[Said]) -> Left:
     if to_their_end and after_s >= AFTERWARDS_S and 0 < len(found) - own <= 2 + after_s * WORDS_PER_S:
         begin = found[own].start
         return Left(text[begin:], text[:begin].rstrip())
-    return Left("", text) if own > len(found) / 2 or _all_ours(found, ours) else Left(text, "")
+    sure = len(_letters(word.text for word in found[:own])) >= SURE_LETTERS
+    return Left("", text) if sure or own > len(found) / 2 or _all_ours(found, ours) else Left(text, "")
 
 
 def likeness(heard: str, ours: str) -> float:

@@ -90,11 +90,11 @@ class Played:
         """So many seconds from now these samples (at SAMPLE_RATE) are heard, and nothing after them.
 
         What was announced for later is not heard. Samples that come within 0.1 s of the end of those before
-        them follow them without a gap.
+        them, which are not over, follow them without a gap.
         """
         self.known = True
         at = max(0, round(in_s * SAMPLE_RATE))
-        if len(samples) and abs(at - len(self._coming)) <= _UNSURE_S * SAMPLE_RATE:
+        if len(samples) and len(self._coming) and abs(at - len(self._coming)) <= _UNSURE_S * SAMPLE_RATE:
             at = len(self._coming)
         gap = np.zeros(max(0, at - len(self._coming)), np.int16)
         self._coming = np.concatenate([self._coming[:at], gap, samples])
