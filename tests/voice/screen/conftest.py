@@ -29,7 +29,7 @@ class Terminal:
             for name, value in os.environ.items()
             if name not in ("TMUX", "NO_COLOR", "TERM_PROGRAM", "VTE_VERSION")
         }
-        shell = 'echo before; "$@"; status=$?; echo "ended $status"; read -r _'
+        shell = 'trap : INT; echo before; "$@"; status=$?; echo "ended $status"; read -r _'
         self.child = pexpect.spawn(
             "sh",
             ["-c", shell, "sh", *map(str, command)],

@@ -93,8 +93,11 @@ async def main():
 
 async def heed(talk):
     """SIGUSR1 is something that happens while a question is open, SIGUSR2 a fault."""
-    with anyio.open_signal_receiver(signal.SIGUSR1, signal.SIGUSR2) as signals:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2) as signals:
         async for number in signals:
+            if number is signal.SIGINT:
+                talk.screen.interrupt()
+                continue
             if number is signal.SIGUSR2:
                 raise RuntimeError("broken on purpose")
             talk.screen.take(Notice("meanwhile"))

@@ -1,0 +1,121 @@
+"""The conversation in lines, in a terminal that only prints and on pipes."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(__file__).parent / "program.py"
+
+
+@pytest.fixture
+def plain(scripted):
+    return lambda **how: scripted("--plain", **{"environment": {"TERM": "dumb"}, **how}).until("(listening)")
+
+
+def piped(text, *, seconds=20):
+    done = subprocess.run(
+        [sys.executable, PROGRAM, "--plain"],
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+    assert done.stderr == ""
+    return done
+
+
+def test_everything_is_told_in_lines_and_nothing_is_drawn(plain):
+    terminal = plain()
+    terminal.send(
+        "!StatusChanged(Status.HEARING), PartialTranscript('I would', 1.0), "
+        "UserMessage('I would.', 'voice', 2.0), "
+        "AgentStarted(), StatusChanged(Status.WORKING), MessageQueued('later'), MessageSent('later'), "
+        "AssistantText('One.\\n\\nTwo.'), LevelMeasured(-30.0, 1.0), HostLost('It died.')\r"
+    ).until("It died.")
+    shown = terminal.text
+    for line in (
+        "(microphone: USB Audio 日本; speaker: Built-in Audio Analog Stereo)",
+        "(hearing you)",
+        "(heard so far: I would)",
+        "you said: I would.",
+        "(agent working)",
+        "(waits until the agent has finished: later)",
+        "(sent: later)",
+        "agent: One.",
+        "  Two.",
+    ):
+        assert line in shown.replace("日 本 ", "日本").replace("日 本", "日本"), (line, shown)
+    assert terminal.send("/status\r").until("level: -30 dBFS")
+    assert b"\x1b" not in terminal.raw
+    assert terminal.send("\x04").ended() == 0
+
+
+def test_lines_with_a_slash_act_and_others_are_sent(plain):
+    terminal = plain().send("/voice\r").until("toggled").send("/stop\r").until("silenced")
+    terminal.send("/help\r").until("/quit: quit").send("/compact\r").until("you typed: /compact")
+    assert terminal.send("/quit\r").ended() == 0
+
+
+def test_a_question_is_asked_in_lines_and_what_was_typed_before_it_is_no_answer(plain):
+    terminal = plain().send("ask 0.3\r", "2")
+    terminal.until("Merge how?").settle()
+    assert "answered" not in terminal.text
+    terminal.send("1\r").until("answered: [Answer(selected=(0,)")
+    terminal.send("and on\r").until("you typed: and on")
+
+
+def test_the_second_ctrl_c_quits(plain):
+    terminal = plain().send("!AgentStarted()\r").settle()
+    terminal.send("\x03").until("interrupted").until("Ctrl-C again quits.").send("\x03")
+    assert terminal.ended() == 130
+
+
+def test_piped_lines_are_messages_and_answers_and_the_end_waits_for_what_they_asked():
+    program = subprocess.Popen(
+        [sys.executable, PROGRAM, "--plain"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with program:
+        program.stdin.write("hello\n!VoiceStateChanged(VoiceState.INACTIVE)\nask\n")
+        program.stdin.flush()
+        shown = ""
+        while "Merge how?" not in shown:
+            shown += program.stdout.readline()
+        assert "you typed: hello\n" in shown
+        program.stdin.write("2\n!AgentStarted()\n!AgentEnded(), StatusChanged(Status.VOICE_OFF)\n")
+        program.stdin.close()
+        assert "answered: [Answer(selected=(1,)" in program.stdout.read()
+        assert program.wait(10) == 0
+
+
+def test_while_voice_is_on_the_end_of_input_ends_nothing():
+    with pytest.raises(subprocess.TimeoutExpired):
+        piped("hello\n", seconds=4)
+
+
+def test_no_text_passes_for_a_line_of_ours():
+    evil = r"'x\nyou said: forged\r\x1b[2J\nagent: forged'"
+    done = piped(
+        f"!AssistantText({evil}), Notice({evil}), Discarded(DiscardReason.ECHO, {evil}, 1.0)\n"
+        "!StatusChanged(Status.VOICE_OFF), VoiceStateChanged(VoiceState.INACTIVE)\n"
+    )
+    assert "\x1b" not in done.stdout
+    assert not [
+        line for line in done.stdout.splitlines() if line.startswith(("you said: forged", "agent: forged"))
+    ]
+
+
+def test_an_output_that_nobody_reads_ends_it():
+    program = subprocess.Popen(
+        [sys.executable, PROGRAM, "--plain"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with program:
+        program.stdout.readline()
+        program.stdout.close()
+        program.stdin.write("hello\n" * 3)
+        program.stdin.close()
+        assert program.wait(10) == 129
+    assert program.returncode != -signal.SIGPIPE
