@@ -235,13 +235,15 @@ def serve_mcp(contract: str | None, port: int | None) -> None:
 
     import anyio
 
-    from questionnaire.endpoints import TOKEN, open_port, until_signalled
+    from questionnaire.endpoints import TOKEN, check_streams, open_port, until_signalled
     from questionnaire.restrictions import AdjustableToolset
     from questionnaire.settings import load_settings
 
     with _explained():
         settings = load_settings()
         at = None if port is None else open_port(port, os.environ)
+        if at is None:
+            check_streams()
     try:
         from questionnaire.server import ToolServer, configured_toolset
     except ImportError as error:

@@ -4,6 +4,7 @@ import os
 import secrets
 import signal
 import socket
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,7 +15,15 @@ from anyio.abc import TaskStatus
 
 from questionnaire.errors import PortUnusable
 
-__all__ = ["TOKEN", "Port", "StandardInput", "open_port", "until_signalled", "with_token"]
+__all__ = [
+    "TOKEN",
+    "Port",
+    "StandardInput",
+    "check_streams",
+    "open_port",
+    "until_signalled",
+    "with_token",
+]
 
 LOOPBACK = "127.0.0.1"
 PATH = "/mcp"
@@ -42,10 +51,9 @@ class StandardInput:
 
     async def __aiter__(self) -> AsyncIterator[str]:
         """Give the lines until the other side ends; what it had begun last comes as well."""
-        try:
-            own = os.dup(0)
-        except OSError:  # it was closed before we began
+        if sys.stdin is None:  # it was closed before we began, and its number may be something else's by now
             return
+        own = os.dup(0)
         with open(os.devnull, "rb") as nothing:  # noqa: ASYNC230, PTH123 - it opens at once
             os.dup2(nothing.fileno(), 0)
         begun = bytearray()
@@ -61,6 +69,12 @@ class StandardInput:
         finally:
             os.dup2(own, 0)
             os.close(own)
+
+
+def check_streams() -> None:
+    """Make sure that there is a client on standard input and output. Raises `PortUnusable`."""
+    if sys.stdin is None or sys.stdout is None:
+        raise PortUnusable("Standard input or standard output is closed, so there is no client to serve.")
 
 
 async def _block(descriptor: int) -> bytes:

@@ -91,7 +91,7 @@ class DuplicateTool(QuestionnaireError):
 
 
 class PortUnusable(QuestionnaireError):
-    """A server cannot be offered at a port: it is taken, not allowed, or its token could be guessed."""
+    """A server cannot be offered: its port is taken, its token could be guessed, or its streams are closed."""
 
     code = "port_unusable"
 

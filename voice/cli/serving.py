@@ -13,7 +13,7 @@ from anyio import to_thread
 from anyio.abc import TaskStatus
 
 from questionnaire import QuestionnaireError
-from questionnaire.endpoints import TOKEN, open_port, until_signalled
+from questionnaire.endpoints import TOKEN, check_streams, open_port, until_signalled
 from questionnaire.server import configured_toolset
 from voice import __version__
 from voice.assembly import find_weights, make_microphone, make_speaker, make_transcriber, open_parts
@@ -33,6 +33,8 @@ def serve_until_signalled(settings: Settings, *, on: bool, port: int | None) -> 
     try:
         asking = configured_toolset()
         at = None if port is None else open_port(port, os.environ)
+        if at is None:
+            check_streams()
     except QuestionnaireError as error:
         raise SettingsError(str(error)) from error
     voice = VoiceServer(
