@@ -91,7 +91,7 @@ class DuplicateTool(QuestionnaireError):
 
 
 class PortUnusable(QuestionnaireError):
-    """A server cannot be offered: its port is taken, its token could be guessed, or its streams are closed."""
+    """A server cannot be offered: its port is taken, its token is too short, or its streams are closed."""
 
     code = "port_unusable"
 
