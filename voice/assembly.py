@@ -97,9 +97,9 @@ def make_transcriber(settings: TranscriptionSettings, weights: Path) -> WhisperT
     return WhisperTranscriber(weights, language=settings.language, threads=settings.threads or THREADS)
 
 
-def make_engine(settings: SpeakingSettings) -> Pyttsx3Engine:
+def make_engine(settings: SpeakingSettings, on_notice: TakeNotice | None = None) -> Pyttsx3Engine:
     """The speech engine, not yet started."""
-    return Pyttsx3Engine(voice=settings.voice, language=settings.language)
+    return Pyttsx3Engine(voice=settings.voice, language=settings.language, on_notice=on_notice)
 
 
 def make_narrator(settings: SpeakingSettings, engine: SpeechEngine, speaker: Speaker) -> Narrator:
@@ -163,13 +163,19 @@ def _make_canceller(duplex: Duplex) -> EchoCanceller | None:
 
 @asynccontextmanager
 async def open_parts(
-    settings: Settings, transcriber: WhisperTranscriber, microphone: Microphone, speaker: Speaker
+    settings: Settings,
+    transcriber: WhisperTranscriber,
+    microphone: Microphone,
+    speaker: Speaker,
+    on_notice: TakeNotice | None = None,
 ) -> AsyncGenerator[Parts]:
     """Start what autonomous Voice hears and speaks with; the model loads while the first words are spoken.
 
-    A model that cannot be loaded ends it with `TranscriberError`, as soon as that is known.
+    A model that cannot be loaded ends it with `TranscriberError`, as soon as that is known. ``on_notice`` is
+    told where another voice speaks than was asked for.
     """
-    async with transcriber, make_engine(settings.speaking) as engine, anyio.create_task_group() as tasks:
+    engine = make_engine(settings.speaking, on_notice)
+    async with transcriber, engine, anyio.create_task_group() as tasks:
         tasks.start_soon(transcriber.ready)
         ears = make_ears(settings, transcriber)
         if isinstance(speaker, PortAudioSpeaker):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -46,14 +46,21 @@ class Pyttsx3Engine:
     The child is started by the first request, and again by the next one after it has died or was killed.
     """
 
-    def __init__(self, *, voice: str | None = None, language: str = "en") -> None:
+    def __init__(
+        self,
+        *,
+        voice: str | None = None,
+        language: str = "en",
+        on_notice: Callable[[str], None] | None = None,
+    ) -> None:
         """``voice`` is an id or a name, as `describe` lists them; None takes one for ``language``.
 
-        That is a tag such as ``en`` or ``pt-br``.
+        That is a tag such as ``en`` or ``pt-br``. ``on_notice`` is given each of the `notices` when it comes.
         """
         self._settings = {"voice": voice, "language": language}
         self._worker = Worker("voice.backends.pyttsx3_worker")
         self._notices: list[str] = []
+        self._on_notice = on_notice
         self._closed = False
 
     @property
@@ -100,6 +107,8 @@ class Pyttsx3Engine:
         )
         if (notice := reply["notice"]) and notice not in self._notices:
             self._notices.append(notice)
+            if self._on_notice is not None:
+                self._on_notice(notice)
         words = word_starts(reply["words"], sentence)
         return Sound(np.frombuffer(samples, np.dtype("<i2")).astype(np.int16), reply["rate"], words)
 

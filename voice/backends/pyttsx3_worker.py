@@ -61,6 +61,12 @@ class Voice:
     languages: tuple[str, ...]
     """Language tags, lower case, with hyphens: ``en-gb``."""
 
+    def speaks(self, language: str) -> bool:
+        """Whether it speaks a language, or any variety of it."""
+        family = _tag(language)
+        tags = [*self.languages, self.id.rpartition("/")[2]]
+        return any(tag == known or tag.startswith(f"{known}-") for tag in tags for known in _known_as(family))
+
 
 def prepare() -> Handler:
     """Start the engine; what it raises says which part is missing."""
@@ -211,6 +217,10 @@ def choose_voice(voices: Sequence[Voice], name: str | None, language: str) -> tu
     if fitting is None:
         return None, f"There is no voice for the language “{language}”; the engine's own speaks instead."
     return fitting, None
+
+
+def _known_as(tag: str) -> tuple[str, ...]:
+    return (tag, _ALIASES[tag]) if tag in _ALIASES else (tag,)
 
 
 def _fitting(voices: Sequence[Voice], language: str) -> Voice | None:

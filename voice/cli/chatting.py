@@ -83,10 +83,11 @@ async def converse(settings: Settings, choices: Choices) -> int:
         # Loading what detects speech takes a while for the first time; keys are heard meanwhile.
         await anyio.to_thread.run_sync(make_detector)
         speaker = make_speaker(settings.speaking, heard=choices.heard)
-        async with open_parts(settings, transcriber, microphone, speaker) as parts:
+        async with open_parts(settings, transcriber, microphone, speaker, screen.notice) as parts:
             yield parts
 
-    chat = Chat(make_host, opened, settings, emit, presenter=screen.presenter, questionnaire=questionnaire)
+    presenter = screen.presenter if beside is None else TogetherPresenter(screen.presenter, beside)
+    chat = Chat(make_host, opened, settings, emit, presenter=presenter, questionnaire=questionnaire)
     screen.tell(f"Viva Voce: you talk with {chat.host_name}. Say or type something; ? helps.")
     ended = _Ended()
     with _logged(screen.notice):

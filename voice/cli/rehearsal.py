@@ -93,7 +93,7 @@ async def play(
     with _keyboard(screen, rehearsed=person is not None) as keyboard:
         chat = Chat(
             make_host,
-            lambda: open_parts(settings, transcriber, microphone, speaker),
+            lambda: open_parts(settings, transcriber, microphone, speaker, screen.remark),
             settings,
             emit,
             presenter=LinearPresenter(keyboard) if keyboard else None,

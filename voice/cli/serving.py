@@ -73,10 +73,14 @@ async def _real_parts(settings: Settings) -> AsyncGenerator[Parts]:
     """Open the devices and the engines; what is missing is told when Voice is switched on, not before."""
     weights = await to_thread.run_sync(find_weights, settings.transcription)
     transcriber = make_transcriber(settings.transcription, weights)
-    microphone = make_microphone(settings.hearing, lambda notice: remark(f"voice: {notice}"))
+    microphone = make_microphone(settings.hearing, _notice)
     speaker = make_speaker(settings.speaking, heard=True)
-    async with open_parts(settings, transcriber, microphone, speaker) as parts:
+    async with open_parts(settings, transcriber, microphone, speaker, _notice) as parts:
         yield parts
+
+
+def _notice(sentence: str) -> None:
+    remark(f"voice: {sentence}")
 
 
 def _show(event: Event) -> None:

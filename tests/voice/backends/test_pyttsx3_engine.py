@@ -209,11 +209,13 @@ async def test_languages_have_voices_of_their_own(language: str) -> None:
 
 @on_linux
 async def test_a_voice_that_is_not_there_is_replaced_with_a_notice() -> None:
-    async with Pyttsx3Engine(voice="Nobody", language="de") as engine, Pyttsx3Engine(language="de") as german:
+    told: list[str] = []
+    nobody = Pyttsx3Engine(voice="Nobody", language="de", on_notice=told.append)
+    async with nobody as engine, Pyttsx3Engine(language="de") as german:
         sound = await engine.render("Guten Tag")
         assert np.array_equal(sound.samples, (await german.render("Guten Tag")).samples)
         await engine.render("Noch einmal")
-        assert engine.notices == ("There is no voice “Nobody”; “German” speaks instead.",)
+        assert engine.notices == ("There is no voice “Nobody”; “German” speaks instead.",) == tuple(told)
     async with Pyttsx3Engine(language="tlh") as engine:
         assert (await engine.render("Qapla")).duration_s > 0.3
         assert "no voice for the language “tlh”" in engine.notices[0]
