@@ -191,9 +191,9 @@ def _starts(said: Sequence[str], phrase: Sequence[str]) -> bool:
 
 
 def _says(ours: Sequence[str], phrase: Sequence[str]) -> bool:
-    """Whether we say the phrase, or what sounds like it: "stopped" and "shop" are heard as "stop"."""
+    """Whether we say the phrase, or a form of it: "stopped" may be heard as "stop"."""
     return any(
-        all(own.startswith(word) or _alike(word, own) for own, word in zip(ours[at:], phrase, strict=False))
+        all(own.startswith(word) for own, word in zip(ours[at:], phrase, strict=False))
         for at in range(len(ours) - len(phrase) + 1)
     )
 

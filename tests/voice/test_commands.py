@@ -215,7 +215,7 @@ def test_any_text_is_looked_at_without_an_error(text):
         ("Stop.", "You can stop the server with control C.", None),
         ("the server stopped", "The server stopped at noon.", None),
         ("stop", "The server stopped at noon.", None),
-        ("stop", "The shop is closed.", None),
+        ("stop", "The first step is over.", Command.STOP_TALKING),
         ("Stop.", "To stop, say stop voice.", None),
         ("stop voice", "Say stop voice to switch it off.", None),
         ("don't stop", "The tests have passed.", None),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from questionnaire import Choice, Kind, Option, Question, Unclear
-from voice.spoken_answers.grammar import Grammar
+from voice.spoken_answers.grammar import LONGEST_NAMING, Grammar
 from voice.spoken_answers.lexicon import Lexicon, Phrases, Words, holds, lexicon_of
 from voice.spoken_answers.naming import Options
 from voice.spoken_answers.reply import Reply, tokens_of
@@ -122,6 +122,8 @@ def _read_text(reply: Reply, lexicon: Lexicon) -> Heard:
 def _yes_or_no(heard: Words, lexicon: Lexicon) -> bool | None:
     """Whether these words are nothing but a yes, or nothing but a no."""
     heard = lexicon.bare(heard)
+    if len(heard) > LONGEST_NAMING:
+        return None
     is_yes, is_no = (_is_made_of(heard, phrases, lexicon) for phrases in (lexicon.yes, lexicon.no))
     return is_yes if is_yes != is_no else None
 

@@ -47,8 +47,10 @@ class Asking:
         """What own words stand beside, in a multi-select question."""
         self._read_back: Choice | None = None
         """What waits to be confirmed."""
-        self._phrase: str | None = None
-        """What confirms it where yes does not; None before it was read back to its end."""
+        self._phrase = ""
+        """What confirms it, also where yes does not."""
+        self._heard_out = False
+        """Whether it was read back to its end."""
 
     async def ask(self, notice: str, *, anew: bool) -> None:
         """Narrate the question, or where it was only just asked the notice alone."""
@@ -130,22 +132,20 @@ class Asking:
         self._read_back, self._in_own_words = choice, False
         self._phrase = phrase = confirmation_for((question.text, *labels, choice.custom or ""), language)
         name = "read_back_risky" if self._risky else "read_back"
-        heard = await self._talk.say(self._talk.said(name, answer=listed(taken, language), phrase=phrase))
-        if not heard and self._risky:
-            self._phrase = None
+        text = self._talk.said(name, answer=listed(taken, language), phrase=phrase)
+        self._heard_out = await self._talk.say(text)
 
     def _confirmed(self, reply: UserMessage) -> bool:
         """Whether what was said confirms what was read back."""
         sure = reply.confidence is None or reply.confidence >= LEAST_CONFIDENCE
-        if self._risky and self._talk.began_over_us(reply):
+        if self._risky and (self._talk.began_over_us(reply) or not self._heard_out):
             return False
         return sure and self._confirms(reply.text)
 
     def _confirms(self, text: str) -> bool:
         language = self._talk.language
-        if self._phrase is not None and is_confirmation(text, self._phrase, language):
-            return True
-        return not self._risky and yes_or_no(text, language) is True
+        confirmed = is_confirmation(text, self._phrase, language)
+        return confirmed or (not self._risky and yes_or_no(text, language) is True)
 
     async def _not_confirmed(self, reply: UserMessage, pending: Choice) -> Act | None:
         """Take back what waits to be confirmed, or read it back once more."""
@@ -153,7 +153,7 @@ class Asking:
         if yes_or_no(reply.text, self._talk.language) is not False and self._unclear <= ASKED_AGAIN:
             await self._read(pending)
             return None
-        self._read_back = self._phrase = None
+        self._read_back = None
         await self._talk.say(self._talk.said("taken_back"), self._possibilities())
         return None
 
@@ -165,7 +165,7 @@ class Asking:
         )
 
     async def _obey(self, wish: Wish) -> Act | None:
-        pending, self._read_back, self._phrase = self._read_back, None, None
+        pending, self._read_back = self._read_back, None
         match wish:
             case Wish.REPEAT:
                 await self.ask("", anew=True)
@@ -194,7 +194,7 @@ class Asking:
             return Escape()
         unsure = reply.confidence is not None and reply.confidence < LEAST_CONFIDENCE
         words = read_words(self._question, reply.text)
-        if unsure or isinstance(words, Unclear):
+        if unsure or isinstance(words, Unclear) or self._talk.repeats_us(reply):
             await self._talk.say(self._talk.said("not_sure"), self._talk.said("your_words"))
             return None
         self._in_own_words = False

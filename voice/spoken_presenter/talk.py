@@ -10,6 +10,7 @@ from questionnaire import Input, Interview, Provenance, Shown
 from voice.errors import VoiceError
 from voice.events import NarrationEnding, UserMessage
 from voice.phrases import said
+from voice.wording import find, words
 
 SURFACE = "voice"
 """The name of this surface in the provenance of its answers."""
@@ -60,6 +61,7 @@ class Talk:
         self._clock = clock
         self._asked_at_s = 0.0
         self._spoken_until_s = 0.0
+        self._said_last = ""
 
     def begin(self) -> None:
         """Ask something new: what began before now is no reply to it."""
@@ -79,6 +81,7 @@ class Talk:
         text = " ".join(filter(None, parts))
         if not text:
             return True
+        self._said_last = text
         ending = await self._ear.say(text)
         self._spoken_until_s = self._ear.now_s
         if ending is NarrationEnding.FAILED:
@@ -88,6 +91,10 @@ class Talk:
     def began_over_us(self, reply: UserMessage) -> bool:
         """Whether a reply began while we were still speaking."""
         return _began_s(reply) < self._spoken_until_s
+
+    def repeats_us(self, reply: UserMessage) -> bool:
+        """Whether a reply that began over us is nothing but words of ours in their order."""
+        return self.began_over_us(reply) and find(words(reply.text), words(self._said_last)) >= 0
 
     def shown(self, index: int | None, without: tuple[str, ...] = ()) -> None:
         """Note that it was narrated."""

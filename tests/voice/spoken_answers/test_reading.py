@@ -180,6 +180,9 @@ def test_a_hostile_number_of_options_and_words_is_read_soon_enough():
     )
     assert isinstance(read_spoken(many, "the blue alternatives of some things, " * 500), Unclear)
     assert read_spoken(many, "Option 117.") == Choice((116,))
+    assert yes_or_no("no " * 5_000) is None
+    assert isinstance(read_spoken(WHICH, "no, the second, " * 5_000), Unclear)
+    assert isinstance(read_spoken(WHICH, "um " * 5_000), Unclear)
 
 
 @pytest.mark.parametrize(

@@ -454,6 +454,24 @@ async def test_a_read_back_that_was_interrupted_is_heard_before_it_is_confirmed(
         assert dialog.answers == [Answer((0,))]
 
 
+async def test_an_echo_is_no_answer_in_own_words():
+    async with asked(NAME) as dialog:
+        await dialog.hear("Own words.")
+        await dialog.hear("in your own words", began_s=dialog.air.now_s - 1.0)
+        assert dialog.outcome is None
+        await dialog.hear("In your own words")  # said in the silence after it, it is the person's
+        assert dialog.answers == [Answer(custom="In your own words")]
+
+
+async def test_a_typed_confirmation_counts_although_its_first_key_silenced_the_read_back():
+    endings = [NarrationEnding.COMPLETED, NarrationEnding.INTERRUPTED]
+    async with asked(ALLOW, risky=True, endings=endings) as dialog:
+        await dialog.hear("Allow.")
+        await dialog.hear("confirm", typed=True)
+        assert dialog.answers == [Answer((0,))]
+        assert dialog.outcome.responses[0].by.input is Input.KEY
+
+
 # What was heard, and what was not.
 
 
