@@ -43,6 +43,7 @@ from voice.events import (
 from voice.settings import Settings
 from voice.speaking.earcons import Earcon
 from voice.speaking.manner import Manner
+from voice.speaking.shortening import shortened
 from voice.tools import NARRATE, voice_toolset
 from voice.turn_taking import (
     Act,
@@ -144,7 +145,7 @@ class VoiceServer:
         self._narrating = anyio.Lock()
         self._asked_at_s: float | None = None
         """In audio time, since when the question of the present call has been heard; None before that."""
-        self._replies: list[str] = []
+        self._replies: list[UserMessage] = []
         self._said_before: list[str] = []
         """What was said before the question that it came with was heard, and has not been told yet."""
         self._ended: NarrationEnded | None = None
@@ -206,7 +207,9 @@ class VoiceServer:
         """Speak, listen, and tell what was replied; calls that come at once do so one after the other."""
         async with self._narrating:
             self._ended, self._asked_at_s = None, None
-            self._said_before += self._replies  # of a call that was cancelled meanwhile
+            self._said_before += [
+                reply.text for reply in self._replies
+            ]  # of a call that was cancelled meanwhile
             self._replies.clear()
             try:
                 result = await self._speaks.call(_NARRATE.name, arguments)
@@ -264,7 +267,10 @@ class VoiceServer:
         self._emit(message)
         asked_at_s = self._asked_at_s
         replies = asked_at_s is not None and (message.heard is None or message.heard.end_s > asked_at_s)
-        (self._replies if replies else self._said_before).append(message.text)
+        if replies:
+            self._replies.append(message)
+        else:
+            self._said_before.append(message.text)
         self._voice.play(Earcon.SENT)
 
     def _act(self, acts: Iterable[Act]) -> None:
@@ -297,7 +303,7 @@ class VoiceServer:
             Do.GO_ON: voice.go_on,
             Do.REPEAT: voice.repeat,
             Do.REPEAT_SLOWLY: lambda: voice.repeat(slowly=True),
-            Do.REPEAT_SHORTER: lambda: voice.repeat(shorter=lambda text: text),
+            Do.REPEAT_SHORTER: lambda: voice.repeat(shorter=shortened),
             Do.SWITCH_OFF: lambda: self._switch(on=False),
             Do.SLEEP: lambda: voice.sleep(True),
             Do.WAKE: lambda: voice.sleep(False),
@@ -322,12 +328,17 @@ def _refusal(name: str, arguments: Mapping[str, Any]) -> ToolResult:
 
 
 def _with_reply(
-    spoken: ToolResult, ended: NarrationEnded, replies: list[str], before: list[str], *, off: bool
+    spoken: ToolResult, ended: NarrationEnded, replies: list[UserMessage], before: list[str], *, off: bool
 ) -> ToolResult:
-    """The result of a narration with what was replied, or that nothing was."""
+    """The result of a narration with what was replied, or that nothing was.
+
+    `confidence` is that of the least sure reply, as an average log probability: nearer to 0 is surer.
+    """
+    sure = [reply.confidence for reply in replies if reply.confidence is not None]
     details = {
         **spoken.details,
-        "reply": "\n".join(replies) or None,
+        "reply": "\n".join(reply.text for reply in replies) or None,
+        "confidence": min(sure, default=None),
         "reply_status": "replied" if replies else "voice_off" if off else "no_reply",
         "said_before": before,
     }

@@ -15,6 +15,7 @@ from voice.errors import DeviceError, SpeechEngineDied
 from voice.events import Discarded, NarrationEnded, Notice, VoiceState, VoiceStateChanged
 from voice.listening.utterances import Ear
 from voice.loop import Hearing
+from voice.ports import Transcript
 from voice.server import VoiceServer
 from voice.settings import Settings
 from voice.speaking.narrator import Narrator
@@ -159,6 +160,17 @@ async def test_it_speaks_listens_and_returns_the_reply(mode):
     assert result.structured_content["reply_status"] == "replied"
     assert not result.is_error
     assert stage.engine.rendered == [ASK]
+
+
+async def test_how_sure_a_reply_is_is_told_to_programs():
+    stage = Stage(Transcript("The second one.", average_log_probability=-0.25))
+
+    async def reply():
+        stage.say()
+
+    async with stage.client() as client:
+        result = await stage.narrated(client, reply)
+    assert result.structured_content["confidence"] == -0.25
 
 
 async def test_the_microphone_is_open_for_a_call_and_no_longer():
