@@ -67,6 +67,7 @@ from voice.tools import voice_toolset
 from voice.turn_taking import (
     NOTHING_TO_TAKE_BACK,
     Act,
+    Asked,
     Asking,
     Deliver,
     Do,
@@ -77,8 +78,6 @@ from voice.turn_taking import (
     Kind,
     Play,
     Say,
-    Silent,
-    Speaking,
     Tell,
     TurnTaking,
     Typed,
@@ -195,10 +194,13 @@ class Chat:
             async with anyio.create_task_group() as tasks:
                 self._tasks = tasks
                 try:
-                    await tasks.start(self._keep_host)
+                    async with anyio.create_task_group() as opening:  # which may wait for a program elsewhere
+                        opening.start_soon(self._cancel_at_quit, opening.cancel_scope)
+                        await tasks.start(self._keep_host)
+                        opening.cancel_scope.cancel()
                     tasks.start_soon(self._keep_voice)
                     task_status.started()
-                    if voice and self._voice.state is VoiceState.INACTIVE:
+                    if voice and not self._quit.is_set() and self._voice.state is VoiceState.INACTIVE:
                         self.toggle_voice()
                     await self._quit.wait()
                     await self._wind_down()
@@ -207,6 +209,10 @@ class Chat:
                     tasks.cancel_scope.cancel()
         for message in self._session.waiting:
             self._emit(Notice(f"This was not sent: {message.text}"))
+
+    async def _cancel_at_quit(self, scope: anyio.CancelScope) -> None:
+        await self._quit.wait()
+        scope.cancel()
 
     def quit(self) -> None:
         """End the conversation: `run` delivers what had been said, closes everything and returns."""
@@ -425,12 +431,12 @@ class Chat:
     def _was_written(self, text: str) -> None:
         written = self._written
         if written.open is not None:
-            written.said.append(text)
+            written.texts.append(text)
             if text.startswith(written.open.text):
                 written.open.add(text[len(written.open.text) :])
             written.end()
-        elif self._speaks_text and (new := unsaid(text, written.said)):
-            written.said.append(text)
+        elif self._speaks_text and (new := unsaid(text, written.narrated)):
+            written.texts.append(text)
             self._speak_text(" ".join(new))
 
     def _speak_text(self, text: str | Writing) -> None:
@@ -450,15 +456,15 @@ class Chat:
     async def _narrate(self, text: str) -> NarrationEnded:
         """The tool `narrate`: what the agent has written in this turn, and was spoken, is not said again."""
         written = self._written
-        new = unsaid(text, [*written.said, *([written.open.text] if written.open else [])])
-        if new or self._voice.state is not VoiceState.ACTIVE or written.speaking is None:
-            written.narrated = True
-            written.said.append(text)
-            whole = not written.speaking or len(new) == len(unsaid(text, ()))
-            return await self._voice.narrate(text if whole else " ".join(new))
+        spoken = [*written.texts, *([written.open.text] if written.open else [])]
+        new = unsaid(text, spoken)
+        if new or written.speaking is None or self._voice.state is not VoiceState.ACTIVE:
+            written.narrated.append(text)
+            said_in_part = len(new) < len(unsaid(text, ()))
+            return await self._voice.narrate(" ".join(new) if said_in_part else text)
+        written.texts.clear()  # told again, it is meant to be said again
         await written.speaking.wait()
-        self._take(Speaking(text, Kind.QUESTION))
-        self._take(Silent())
+        self._take(Asked(text))
         ended = written.ended or NarrationEnded(text, NarrationEnding.SUPERSEDED, 0.0)
         return replace(ended, text=text)
 
@@ -555,10 +561,10 @@ class _Written:
     """What the agent has written and narrated in one turn."""
 
     def __init__(self) -> None:
-        self.said: list[str] = []
-        """The texts that are spoken, or were."""
-        self.narrated = False
-        """Whether it has called `narrate`."""
+        self.texts: list[str] = []
+        """What it wrote, and is spoken, or was."""
+        self.narrated: list[str] = []
+        """What it narrated."""
         self.open: Writing | None = None
         """What is being written, and spoken meanwhile."""
         self.speaking: anyio.Event | None = None

@@ -8,6 +8,7 @@ import sys
 import click
 
 from voice import __version__
+from voice.cli.attach import attach, bridge_path
 from voice.cli.chat import chat
 from voice.cli.demo import demo
 from voice.cli.devices import devices
@@ -29,7 +30,7 @@ def app() -> None:
     """
 
 
-for command in (chat, demo, mcp, replay, transcribe, say, devices, doctor):
+for command in (chat, attach, bridge_path, demo, mcp, replay, transcribe, say, devices, doctor):
     app.add_command(command)
 
 

@@ -15,6 +15,7 @@ import anyio
 import anyio.to_thread
 from anyio.abc import TaskStatus
 
+from questionnaire import Presenter, TogetherPresenter
 from voice.assembly import (
     find_weights,
     make_detector,
@@ -29,7 +30,7 @@ from voice.chat import Chat
 from voice.cli.rehearsal import without_questionnaire
 from voice.errors import RecordingError, VoiceError
 from voice.events import AgentEnded, DevicesInUse, Event, Status, StatusChanged, UserMessage
-from voice.hosts.catalog import host_maker
+from voice.hosts.catalog import MakeHost, host_maker
 from voice.ports import Microphone
 from voice.scenes import CuedMicrophone
 from voice.screen.plain import PlainChat
@@ -58,13 +59,20 @@ class Choices:
     replies: Path | None = None
 
 
-async def converse(settings: Settings, choices: Choices) -> int:
+async def converse(
+    settings: Settings,
+    choices: Choices,
+    make_host: MakeHost | None = None,
+    beside: Presenter | None = None,
+) -> int:
     """Carry one conversation; returns the exit code.
 
-    Raises `VoiceError` for choices that cannot be used, and where the agent cannot be started.
+    With ``make_host`` the agent is that one, and not one by its name. Structured questions are asked
+    ``beside`` as well as on the screen here: the first answer counts. Raises `VoiceError` for choices that
+    cannot be used, and where the agent cannot be started.
     """
     questionnaire = not without_questionnaire(choices.mode)
-    make_host = host_maker(choices.agent, choices.arguments)
+    make_host = make_host or host_maker(choices.agent, choices.arguments)
     replies = _Replies(choices.replies) if choices.replies else None
     weights = _Weights(settings, look_now=choices.voice)
     screen = _screen(choices, told_limits(settings))
@@ -88,7 +96,9 @@ async def converse(settings: Settings, choices: Choices) -> int:
 
     presenter = screen.presenter if beside is None else TogetherPresenter(screen.presenter, beside)
     chat = Chat(make_host, opened, settings, emit, presenter=presenter, questionnaire=questionnaire)
-    screen.tell(f"Viva Voce: you talk with {chat.host_name}. Say or type something; ? helps.")
+    screen.tell(
+        f"Viva Voce: you talk with {chat.host_name}. Say or type something; {screen.help_with} helps."
+    )
     ended = _Ended()
     with _logged(screen.notice):
         async with anyio.create_task_group() as tasks:

@@ -12,9 +12,6 @@ from questionnaire.model import Status
 from questionnaire.presenters.terminal.presenter import INTERRUPTED
 from questionnaire.progress import Interview
 
-CURSOR = "\0"
-"""Stands in a line where the terminal's own cursor belongs; nothing else in a line is ever this character."""
-
 ROWS_LEFT = 4
 """So many rows of a foreign screen are left to what is there: what the agent wrote, a status line."""
 
@@ -43,7 +40,10 @@ class Canvas(Protocol):
     """Lines on a screen, for the time of one interview."""
 
     def draw(self, columns: int, lines: list[str]) -> None:
-        """Show these lines, made for so many columns; returns at once."""
+        """Show these lines, made for so many columns; returns at once.
+
+        A zero character stands in a line where the terminal's own cursor belongs, nowhere else.
+        """
         ...
 
     async def receive(self) -> Resized | Drawn | Typed:

@@ -2,10 +2,12 @@
 
 from functools import lru_cache
 
-from questionnaire.presenters.terminal.canvas import CURSOR
 from questionnaire.presenters.terminal.columns import Row, cells
 from questionnaire.presenters.terminal.layout import Screen
 from questionnaire.presenters.terminal.style import STYLES
+
+CURSOR = "\0"
+"""Stands in a line where the terminal's own cursor belongs; nothing else in a line is ever this character."""
 
 _CODES = {
     "bold": "1",
