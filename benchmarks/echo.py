@@ -128,7 +128,7 @@ class Bench:
 # --- Our own voice ----------------------------------------------------------------------------------------
 
 
-async def own_voice(bench: Bench, narrations: Sequence[Spoken]) -> list[str]:
+async def own_voice(bench: Bench, narrations: Sequence[Spoken], tell: Callable[[list[str]], None]) -> None:
     """Nobody speaks but we; whatever becomes a message is wrong."""
     ways: list[tuple[str, Duplex, bool, bool, int]] = [
         ("canceller, narration stops", Duplex.CANCELLED, True, True, 1),
@@ -161,8 +161,16 @@ async def own_voice(bench: Bench, narrations: Sequence[Spoken]) -> list[str]:
                 ]
             )
             delivered += [f"* {name}, {db} dB: “{message.text}”" for message in messages]
-    header = ["", "dB", "narrations", "taken for speech", "echoes dropped", "else dropped", "messages"]
-    return [*table(header, rows), "", *(["Delivered:", "", *delivered] if delivered else [])]
+            header = [
+                "",
+                "dB",
+                "narrations",
+                "taken for speech",
+                "echoes dropped",
+                "else dropped",
+                "messages",
+            ]
+            tell([*table(header, rows), *(["", "Delivered:", "", *delivered] if delivered else [])])
 
 
 # --- People -----------------------------------------------------------------------------------------------
@@ -400,7 +408,12 @@ async def measure(options: argparse.Namespace, settings: Settings) -> str:
         page()
         sections["Somebody speaks while we narrate"] = await barge_in(bench, narrations, replies, texts)
         page()
-        sections["Nobody speaks but we"] = await own_voice(bench, narrations)
+
+        def tell(lines: list[str]) -> None:
+            sections["Nobody speaks but we"] = lines
+            page()
+
+        await own_voice(bench, narrations, tell)
     return page()
 
 

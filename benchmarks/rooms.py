@@ -23,6 +23,9 @@ NOISE_DBFS = -60.0
 DEVICE_DELAY_S = 0.08
 """What a device is later than it tells."""
 
+UNSURE_S = 0.04
+"""What it is wrong by when it tells when a sound is heard, each time anew: as much as PortAudio was here."""
+
 SILENT_WITHIN_S = 0.1
 """What a speaker takes to fall silent."""
 
@@ -146,9 +149,10 @@ class Scene:
         mixed = self._rest[part] + self._gain * self._echo[part]
         return np.clip(np.rint(mixed), -32_768, 32_767).astype(np.int16)
 
-    def played(self, index: int) -> Samples:
-        """What the speaker plays in it."""
-        return self._played[index * FRAME_SAMPLES : (index + 1) * FRAME_SAMPLES].astype(np.int16)
+    def played(self, start_s: float, end_s: float) -> Samples:
+        """What the speaker plays between these times."""
+        part = slice(round(start_s * SAMPLE_RATE), round(end_s * SAMPLE_RATE))
+        return self._played[part].astype(np.int16)
 
     def _echoed(self) -> NDArray[np.float64]:
         delay = np.zeros(round(DEVICE_DELAY_S * SAMPLE_RATE))
@@ -174,6 +178,7 @@ async def act(
     """
     happened: list[tuple[float, Event]] = []
     sentences = deque(scene.narration.sentences)
+    jitter = np.random.default_rng(scene.seed)
     with ExitStack() as narration:
         narrating = False
         for index in range(scene.length):
@@ -183,12 +188,16 @@ async def act(
                 if not narrating:
                     narration.enter_context(ears.narration())
                     narrating = True
-                ears.on_sentence(sentences.popleft()[0])
+                sentence, start_s, sentence_end_s = sentences.popleft()
+                ears.on_sentence(sentence)
+                if tap:
+                    late_s = jitter.uniform(0, UNSURE_S)
+                    ears.on_played(scene.played(start_s, sentence_end_s), late_s)
             if narrating and now_s >= end_s:
                 narration.close()
                 narrating = False
-            if tap:
-                ears.on_played(scene.played(index), 0.0)
+                if tap:
+                    ears.on_played(np.zeros(0, np.int16), 0.0)
             late_s = await after_frame() if after_frame is not None else 0.0
             events = await ears.push(scene.heard(index))
             happened += [(now_s + late_s, event) for event in events]

@@ -42,9 +42,9 @@ from voice.listening.own_voice import (
     Played,
     Remover,
     Tape,
-    find_echo,
     framed,
     less,
+    own_voice,
     share,
     shares,
 )
@@ -214,9 +214,8 @@ class Ears:
         self._late.append(Span(self.now_s - late * FRAME_S, self.now_s))
         # The frame that is to be heard now is on the tape already.
         known = round(LEARNT_FROM_S / FRAME_S)
-        heard, played = (tape.last(known, before=1) for tape in (self._heard, self._played.tape))
-        echo = find_echo(heard, played)
-        cleaned = heard if echo is None else less(heard, echo.of(played))
+        heard, played = self._heard.last(known, before=1), self._played.last(known, before=1)
+        cleaned = less(heard, own_voice(heard, played))
         return self.hearing.recall(list(framed(cleaned)[-late:]))
 
     # --- The spoken stop ----------------------------------------------------------------------------------
@@ -227,7 +226,7 @@ class Ears:
         if not listen:
             return await self._phrases.skip()
         # Not through the canceller: of 16 stops said into an echo as loud as half of them AEC3 left 5.
-        return await self._phrases.push(self._remover.remove(self._heard, self._played.tape))
+        return await self._phrases.push(self._remover.remove(self._heard, self._played))
 
     def _obeyed(self, overheard: Overheard | None) -> list[Event]:
         """The stop in what was overheard; the turn that it was part of is no message."""
@@ -284,18 +283,16 @@ class Ears:
         after = round((self.now_s - heard.end_s) / FRAME_S)
         length = round((heard.end_s - heard.start_s) / FRAME_S)
         known = max(length, round(LEARNT_FROM_S / FRAME_S))
-        sound, played = (tape.last(known, before=after) for tape in (self._heard, self._played.tape))
+        sound, played = self._heard.last(known, before=after), self._played.last(known, before=after)
         length = min(length, len(sound) // FRAME_SAMPLES)
         reach = length + round(LATEST_S / FRAME_S)
-        if not length or not played[-reach * FRAME_SAMPLES :].any():
+        if not length or not played.samples[-reach * FRAME_SAMPLES :].any():
             return 0.0, 0.0
-        echo = find_echo(sound, played)
-        if echo is None:
-            return 0.0, 0.0
-        sound, back = sound[-length * FRAME_SAMPLES :], echo.of(played)[-length * FRAME_SAMPLES :]
+        ours = own_voice(sound, played)
+        sound, ours = sound[-length * FRAME_SAMPLES :], ours[-length * FRAME_SAMPLES :]
         energy = np.square(framed(to_float(sound))).sum(axis=1)
         loud = energy > energy.max() * 10 ** (-_SPEECH_BELOW_LOUDEST_DB / 10)
-        return share(sound, back), FRAME_S * int((loud & (shares(sound, back) >= MOSTLY_OURS)).sum())
+        return share(sound, ours), FRAME_S * int((loud & (shares(sound, ours) >= MOSTLY_OURS)).sum())
 
     def _echo_borne(self) -> list[Event]:
         """Count an echo; after the second one nothing is heard any more while we speak."""

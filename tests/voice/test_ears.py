@@ -43,7 +43,7 @@ class Room:
     async def goes_on(self, seconds, *, person=False, plays=False):
         for _ in range(round(seconds / FRAME_S)):
             played = self._voice() if plays else silent_frame()
-            if self._tap:
+            if self._tap and plays:
                 self.ears.on_played(played, 0.0)
             self._on_its_way.append(played)
             heard = self._echo * self._on_its_way.pop(0) + (self._voice() if person else 0)

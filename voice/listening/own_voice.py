@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from voice.audio import FRAME_S, FRAME_SAMPLES, SAMPLE_RATE, Frame, Samples, silent_frame, to_float, to_int16
+from voice.audio import FRAME_S, FRAME_SAMPLES, SAMPLE_RATE, Frame, Samples, to_float, to_int16
 
 _Number = TypeVar("_Number", bound=np.generic)
 
@@ -77,65 +77,115 @@ class Tape:
         return self._room[max(end - frames * FRAME_SAMPLES, self._end - self._kept) : end]
 
 
+@dataclass(frozen=True)
+class Sent:
+    """A stretch of what was played; both arrays are of one length."""
+
+    samples: Samples
+    sounds: Samples
+    """For each sample, the number of the sound that it is of; 0 where nothing was played."""
+
+
 class Played:
-    """What the speaker plays, on the microphone's time line: a `Tape` as long as that of what is heard."""
+    """What the speaker plays, on the microphone's time line; the last ``kept_s`` seconds are remembered.
+
+    A device tells of each sound anew when it is heard, and is some hundredths of a second wrong, each time by
+    another amount. So sounds are told apart.
+    """
 
     def __init__(self, kept_s: float) -> None:
-        self.tape = Tape(kept_s)
         self.known = False
         """Whether a speaker has ever told what it plays."""
+        self._samples, self._sounds = Tape(kept_s), Tape(kept_s)
         self._coming: Samples = np.zeros(0, np.int16)
+        self._coming_sounds: Samples = np.zeros(0, np.int16)
+        self._sound = 0
+        self._goes_on = False
 
     def announce(self, samples: Samples, in_s: float) -> None:
         """So many seconds from now these samples (at SAMPLE_RATE) are heard, and nothing after them.
 
         What was announced for later is not heard. Samples that come within 0.1 s of the end of those before
-        them, which are not over, follow them without a gap.
+        them, which are not over, follow them without a gap, and are of one sound with them.
         """
         self.known = True
         at = max(0, round(in_s * SAMPLE_RATE))
-        if len(samples) and len(self._coming) and abs(at - len(self._coming)) <= _UNSURE_S * SAMPLE_RATE:
-            at = len(self._coming)
-        gap = np.zeros(max(0, at - len(self._coming)), np.int16)
+        before = len(self._coming)
+        follows = self._goes_on and abs(at - before) <= _UNSURE_S * SAMPLE_RATE
+        if follows and before:
+            at = before
+        if not follows:
+            self._sound = self._sound % _MOST_SOUNDS + 1
+        self._goes_on = bool(len(samples))
+        gap = np.zeros(max(0, at - before), np.int16)
         self._coming = np.concatenate([self._coming[:at], gap, samples])
+        sounds = np.full(len(samples), self._sound, np.int16)
+        self._coming_sounds = np.concatenate([self._coming_sounds[:at], gap, sounds])
 
     def next_frame(self) -> Frame:
         """What is played while the microphone hears its next frame."""
-        frame = silent_frame()
-        count = min(FRAME_SAMPLES, len(self._coming))
-        frame[:count] = self._coming[:count]
-        self._coming = self._coming[count:]
-        self.tape.append(frame)
+        if len(self._coming) < FRAME_SAMPLES:
+            self._goes_on = False
+            missing = np.zeros(FRAME_SAMPLES - len(self._coming), np.int16)
+            self._coming = np.concatenate([self._coming, missing])
+            self._coming_sounds = np.concatenate([self._coming_sounds, missing])
+        frame, sounds = self._coming[:FRAME_SAMPLES], self._coming_sounds[:FRAME_SAMPLES]
+        self._coming, self._coming_sounds = self._coming[FRAME_SAMPLES:], self._coming_sounds[FRAME_SAMPLES:]
+        self._samples.append(frame)
+        self._sounds.append(sounds)
         return frame
+
+    def last(self, frames: int, *, before: int = 0) -> Sent:
+        """So many frames that were played before the last ``before``; see `Tape.last`."""
+        return Sent(self._samples.last(frames, before=before), self._sounds.last(frames, before=before))
+
+
+_MOST_SOUNDS = 30_000
+"""Their numbers begin anew after so many: they are 16 bits wide, as samples are."""
 
 
 @dataclass(frozen=True)
 class Echo:
-    """How what is played comes back to the microphone."""
+    """How one sound comes back to the microphone."""
 
     delay: int
     """Samples."""
     taps: NDArray[np.float64]
 
-    def of(self, played: Samples) -> NDArray[np.float64]:
-        """What comes back of it, as float samples in [-1, 1]; of the same length."""
-        sent = _shifted(to_float(played).astype(np.float64), self.delay)
-        return _convolved(sent, self.taps)[: len(played)]
+    def of(self, played: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What comes back of it; of the same length."""
+        return _convolved(_shifted(played, self.delay), self.taps)[: len(played)]
 
 
-def find_echo(heard: Samples, played: Samples) -> Echo | None:
-    """How ``played`` comes back in ``heard``; None where too little was played to tell.
+def find_echo(heard: NDArray[np.float64], played: NDArray[np.float64]) -> Echo | None:
+    """How one sound comes back in what was heard; None where too little was played to tell.
 
-    Both are of one length, at SAMPLE_RATE, and begin at the same time.
+    Float samples in [-1, 1] at SAMPLE_RATE, of one length, that begin at the same time.
     """
-    near, far = to_float(heard).astype(np.float64), to_float(played).astype(np.float64)
     sounding = FRAME_SAMPLES * int(framed(played).any(axis=1).sum())
     taps = min(round(LONGEST_FILTER_S * SAMPLE_RATE), sounding // SAMPLES_PER_TAP)
-    if taps < FRAME_SAMPLES or not near.any():
+    if taps < FRAME_SAMPLES or not heard.any():
         return None
     # A filter begins a little before its greatest number.
-    delay = _delay(near, far) - taps // 8
-    return Echo(delay, _least_squares(near, _shifted(far, delay), taps))
+    delay = _delay(heard, played) - taps // 8
+    return Echo(delay, _least_squares(heard, _shifted(played, delay), taps))
+
+
+def own_voice(heard: Samples, sent: Sent) -> NDArray[np.float64]:
+    """What of ``heard`` is ours, as float samples in [-1, 1]; zeros where it cannot be told."""
+    left = to_float(heard).astype(np.float64)
+    ours = np.zeros(len(left))
+    played = to_float(sent.samples).astype(np.float64)
+    for sound in dict.fromkeys(sent.sounds[sent.sounds > 0].tolist()):
+        places = np.flatnonzero(sent.sounds == sound)
+        first = max(0, int(places[0]) + round(EARLIEST_S * SAMPLE_RATE))
+        part = slice(first, int(places[-1]) + _REACH * FRAME_SAMPLES)
+        alone = np.where(sent.sounds[part] == sound, played[part], 0.0)
+        if (echo := find_echo(left[part], alone)) is not None:
+            comes_back = echo.of(alone)
+            ours[part] += comes_back
+            left[part] -= comes_back
+    return ours
 
 
 def shares(heard: Samples, echo: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -164,35 +214,53 @@ def less(heard: Samples, echo: NDArray[np.float64]) -> Samples:
 
 
 class Remover:
-    """Takes our own voice out, frame by frame, with what was learnt of the room in the last seconds.
+    """Takes our own voice out, frame by frame, with what was learnt of the room from each sound so far.
 
-    For a listener that can stand both what it leaves and what it takes too much. Until there has been enough
-    to learn from, it takes nothing.
+    For a listener that can stand both what it leaves and what it takes too much. Of a sound that has only
+    just begun it takes what the one before has taught.
     """
 
+    LEARNS_FIRST_S, LEARNS_EVERY_S = 0.3, 2.4
+    """After so much of a sound, in its beginning and later on; it takes some 30 ms of work each time."""
+
     LEARNS_FROM_S = 4.0
-    LEARNS_FIRST_S, LEARNS_EVERY_S = 0.5, 2.0
-    """After so much played sound, in the beginning and in the end; it takes 30 ms of work each time."""
 
     def __init__(self) -> None:
-        self._echo: Echo | None = None
-        self._unlearnt_frames = 0
-        self._learns_after_s = self.LEARNS_FIRST_S
+        self._sound = 0
+        self._learnt: Echo | None = None
+        self._before: tuple[int, Echo | None] = 0, None
+        self._frames = 0
+        self._learns_at = self._every = round(self.LEARNS_FIRST_S / FRAME_S)
 
-    def remove(self, heard: Tape, played: Tape) -> Frame:
+    def remove(self, heard: Tape, played: Played) -> Frame:
         """The last frame of ``heard`` less our own voice; ``played`` ends with the same frame."""
         frame = heard.last(1)
-        if played.last(1).any():
-            self._unlearnt_frames += 1
-        if self._unlearnt_frames * FRAME_S >= self._learns_after_s:
-            self._unlearnt_frames = 0
-            self._learns_after_s = min(2 * self._learns_after_s, self.LEARNS_EVERY_S)
-            frames = round(self.LEARNS_FROM_S / FRAME_S)
-            self._echo = find_echo(heard.last(frames), played.last(frames)) or self._echo
         recent = played.last(_REACH)
-        if self._echo is None or not recent.any():
+        if not recent.sounds.any():
             return frame
-        return less(frame, self._echo.of(recent)[-FRAME_SAMPLES:])
+        if sound := int(recent.sounds[-1]):
+            self._learn(sound, heard, played)
+        samples = to_float(recent.samples).astype(np.float64)
+        echo = np.zeros(FRAME_SAMPLES)
+        for number, learnt in ((self._sound, self._learnt), self._before):
+            if learnt is not None and (places := recent.sounds == number).any():
+                echo += learnt.of(np.where(places, samples, 0.0))[-FRAME_SAMPLES:]
+        return less(frame, echo)
+
+    def _learn(self, sound: int, heard: Tape, played: Played) -> None:
+        if sound != self._sound:
+            self._before = self._sound, self._learnt
+            self._sound, self._frames = sound, 0
+            self._learns_at = self._every = round(self.LEARNS_FIRST_S / FRAME_S)
+        self._frames += 1
+        if self._frames < self._learns_at:
+            return
+        self._every = min(2 * self._every, round(self.LEARNS_EVERY_S / FRAME_S))
+        self._learns_at += self._every
+        frames = min(self._frames + 10, round(self.LEARNS_FROM_S / FRAME_S))
+        sent = played.last(frames)
+        alone = np.where(sent.sounds == sound, to_float(sent.samples), 0.0).astype(np.float64)
+        self._learnt = find_echo(to_float(heard.last(frames)).astype(np.float64), alone) or self._learnt
 
 
 def framed(samples: NDArray[_Number]) -> NDArray[_Number]:

@@ -148,6 +148,46 @@ def test_what_is_played_is_heard_whole_and_play_waits_for_its_end(sound_server, 
     assert -0.1 < said["ended"] - recorder.last_loud_at < within(0.1)
 
 
+TAP = """
+from voice.listening.own_voice import Played, Tape, own_voice, share
+
+def narration(seed, seconds):
+    random = np.random.default_rng(seed)
+    loudness = np.repeat(random.uniform(0.1, 1, round(seconds * 10)), 2_205)
+    return Sound((random.normal(0, 3_000, len(loudness)) * loudness).astype(np.int16), 22_050)
+
+async def main():
+    # The microphone is what the speaker plays: an echo as loud as can be.
+    microphone, speaker = PortAudioMicrophone("vl_heard"), PortAudioSpeaker("vl_spk")
+    played, heard = Played(10.0), Tape(10.0)
+    speaker.on_played = played.announce
+
+    async def play():
+        for seed in (1, 2, 3):
+            await speaker.play(narration(seed, 1.5))
+        with anyio.move_on_after(0.8):
+            await speaker.play(narration(4, 5.0))
+
+    async with microphone.open() as frames, anyio.create_task_group() as tasks:
+        tasks.start_soon(play)
+        for _ in range(425):
+            heard.append(await anext(frames))
+            played.next_frame()
+    near, sent = heard.last(425), played.last(425)
+    say(share=share(near, own_voice(near, sent)), played_s=float((sent.sounds > 0).sum()) / 16_000)
+
+anyio.run(main)
+"""
+
+
+@pytest.mark.devices
+def test_a_speaker_tells_what_it_plays_when_it_is_heard(sound_server):
+    (told,) = finish(sound_server.program(TAP))
+    # Three sounds, and of the one that was silenced what had been heard by then.
+    assert 4.5 < told["played_s"] < 5.4
+    assert told["share"] > 0.8
+
+
 PLAY_AND_CANCEL = """
 async def main():
     speaker = PortAudioSpeaker("vl_spk")

@@ -90,7 +90,7 @@ def test_what_a_person_can_have_said_is_kept(said, heard, text):
         ),
         (
             (1.2, 9.2),
-            "1, which made on a base should it use options 1 ask you light to post please choose one option no",
+            "1, which made on a base should it use options 1 ask you light please choose one option no",
             "no",
             None,
         ),

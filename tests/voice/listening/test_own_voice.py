@@ -10,10 +10,11 @@ from voice.listening.own_voice import (
     MOSTLY_OURS,
     Played,
     Remover,
+    Sent,
     Tape,
-    find_echo,
     framed,
     less,
+    own_voice,
     share,
     shares,
 )
@@ -46,20 +47,41 @@ def as_heard(*parts):
     return np.clip(sum(parts) + hiss, -32_768, 32_767).astype(np.int16)
 
 
+def sent(*sounds):
+    """One after another, each with a number of its own."""
+    numbers = [np.full(len(sound), number, np.int16) for number, sound in enumerate(sounds, start=1)]
+    samples = np.concatenate(sounds).astype(np.int16)
+    return Sent(samples, np.concatenate(numbers))
+
+
 @pytest.mark.parametrize("delay_s", [0.0, 0.08, 0.3, 0.5])
 def test_our_voice_is_explained_whatever_the_device_is_late(delay_s):
     played = voice(1, 4.0)
     heard = as_heard(in_room(played, delay_s=delay_s))
-    echo = find_echo(heard, played.astype(np.int16)).of(played.astype(np.int16))
-    assert share(heard, echo) > 0.9
+    assert share(heard, own_voice(heard, sent(played))) > 0.9
+
+
+def test_our_voice_is_explained_though_the_device_is_late_by_another_amount_with_each_sound():
+    sounds = [voice(seed, 1.5) for seed in (1, 2, 3)]
+    silence = np.zeros(24_000)
+    heard = as_heard(
+        *(
+            in_room(
+                np.concatenate([silence if other != at else sounds[at] for other in range(3)]), delay_s=late_s
+            )
+            for at, late_s in enumerate((0.03, 0.07, 0.05))
+        )
+    )
+    assert share(heard, own_voice(heard, sent(*sounds))) > 0.85
+    together = Sent(sent(*sounds).samples, np.ones(len(heard), np.int16))
+    assert share(heard, own_voice(heard, together)) < 0.6, "that is what telling them apart is for"
 
 
 def test_somebody_who_talks_meanwhile_is_not_explained():
     played, person = voice(1, 4.0), voice(2, 4.0)
     person[:24_000] = person[48_000:] = 0
     heard = as_heard(in_room(played), person)
-    echo = find_echo(heard, played.astype(np.int16)).of(played.astype(np.int16))
-    explained = shares(heard, echo)
+    explained = shares(heard, own_voice(heard, sent(played)))
     loud = np.array([level_dbfs(frame) > -30 for frame in framed(person.astype(np.int16))])
     assert np.median(explained[loud]) < 0.5
     alone = (np.arange(len(explained)) < 70) & (explained > 0)
@@ -67,17 +89,19 @@ def test_somebody_who_talks_meanwhile_is_not_explained():
 
 
 def test_a_sound_that_has_nothing_to_do_with_it_is_not_explained():
-    played, person = voice(1, 4.0).astype(np.int16), as_heard(voice(2, 4.0))
-    assert share(person, find_echo(person, played).of(played)) < 0.25
+    person = as_heard(voice(2, 4.0))
+    assert share(person, own_voice(person, sent(voice(1, 4.0)))) < 0.25
 
 
 def test_of_too_little_nothing_can_be_told():
-    played = np.zeros(4 * SAMPLE_RATE, np.int16)
-    played[:1_600] = voice(1, 0.1).astype(np.int16)
-    assert find_echo(as_heard(in_room(played)), played) is None
+    played = np.zeros(4 * SAMPLE_RATE)
+    played[:1_600] = voice(1, 0.1)
+    assert not own_voice(as_heard(in_room(played)), sent(played)).any()
     silence = np.zeros(SAMPLE_RATE, np.int16)
-    assert find_echo(silence, silence) is None
-    assert find_echo(silence, voice(1, 1.0).astype(np.int16)) is None
+    assert not own_voice(silence, Sent(silence, silence)).any()
+    assert not own_voice(silence, sent(voice(1, 1.0))).any()
+    heard = as_heard(voice(1, 1.0))
+    assert not own_voice(heard, Sent(silence, silence)).any()
 
 
 def test_what_is_left_is_silent_where_it_was_ours_and_untouched_where_it_was_not():
@@ -93,11 +117,12 @@ def test_frame_by_frame_our_voice_is_taken_out_once_the_room_is_known():
     played, person = voice(1, 6.0).astype(np.int16), voice(2, 6.0)
     person[: 4 * SAMPLE_RATE] = 0
     heard = as_heard(in_room(played), person)
-    near, far, remover = Tape(KEPT_S), Tape(KEPT_S), Remover()
+    near, far, remover = Tape(KEPT_S), Played(KEPT_S), Remover()
     left = []
     for mine, theirs in zip(framed(heard), framed(played), strict=True):
         near.append(mine)
-        far.append(theirs)
+        far.announce(theirs, 0.0)
+        far.next_frame()
         left.append(remover.remove(near, far))
     left = np.concatenate(left)
     second = slice(2 * SAMPLE_RATE, 4 * SAMPLE_RATE)
@@ -127,7 +152,8 @@ def test_what_is_played_comes_at_its_time():
     assert not frames[:640].any()
     assert (frames[640:1_040] == 7).all()
     assert not frames[1_040:].any()
-    assert np.array_equal(played.tape.last(5), frames)
+    assert np.array_equal(played.last(5).samples, frames)
+    assert np.array_equal(played.last(5).sounds > 0, frames > 0)
 
 
 def test_pieces_of_a_sound_follow_each_other_whatever_the_device_tells_of_its_delay():
@@ -138,6 +164,17 @@ def test_pieces_of_a_sound_follow_each_other_whatever_the_device_tells_of_its_de
     assert (frames[800:4_000] == 5).all()
     assert not frames[:800].any()
     assert not frames[4_000:].any()
+    assert set(played.last(14).sounds.tolist()) == {0, 1}
+
+
+def test_sounds_with_a_pause_between_them_are_told_apart():
+    played = Played(1.0)
+    for in_s in (0.0, 0.3, 0.0):
+        played.announce(np.full(1_600, 5, np.int16), in_s)
+        played.announce(np.zeros(0, np.int16), in_s + 0.1)
+        for _ in range(6 if in_s == 0.0 else 20):
+            played.next_frame()
+    assert set(played.last(50).sounds.tolist()) == {0, 1, 2, 3}
 
 
 def test_what_was_announced_is_not_heard_when_the_speaker_is_stopped():
