@@ -466,9 +466,10 @@ def _shows_forms(ctx: ServerRequestContext) -> bool:
 
 
 def _session_key(ctx: ServerRequestContext) -> str:
-    """Return what tells a connection from others: over HTTP, where there are several, its session's id."""
+    """Return what tells a connection from others: each has a life of its own, or over HTTP a session's id."""
     headers = getattr(ctx.request, "headers", None)
-    return headers.get("mcp-session-id", "") if headers is not None else ""
+    session = headers.get("mcp-session-id", "") if headers is not None else ""
+    return f"{id(ctx.lifespan_context)} {session}"
 
 
 def _listed(tool: Tool) -> types.Tool:

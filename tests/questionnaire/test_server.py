@@ -268,18 +268,29 @@ async def test_one_client_is_asked_one_thing_at_a_time():
     assert most == 1
 
 
-async def test_two_clients_that_ask_the_same_get_each_their_own_answer():
-    server = asking()
-    told = {}
+async def test_two_clients_that_ask_the_same_get_each_their_own_form_and_answer():
+    server, shown, go_on = asking(), anyio.Event(), anyio.Event()
 
-    async def use(name, answer):
-        async with connected(server, "2026-07-28", Person(accept(question_1=answer))) as client:
-            told[name] = (await client.call_tool("user_select", MERGE)).structured_content["answer"]
+    async def hesitate():
+        shown.set()
+        await go_on.wait()
+        return accept(question_1="Squash")
 
-    async with anyio.create_task_group() as clients:
-        clients.start_soon(use, "first", "Squash")
-        clients.start_soon(use, "second", "Rebase")
-    assert told == {"first": "Squash", "second": "Rebase"}
+    answers = []
+    async with (
+        connected(server, "legacy", Person(hesitate)) as first,
+        connected(server, "legacy", Person(accept(question_1="Rebase"))) as second,
+    ):
+
+        async def call(client):
+            answers.append((await client.call_tool("user_select", MERGE)).structured_content["answer"])
+
+        async with anyio.create_task_group() as calls:
+            calls.start_soon(call, first)
+            await shown.wait()
+            await call(second)
+            go_on.set()
+    assert answers == ["Rebase", "Squash"]
 
 
 @pytest.mark.parametrize(
