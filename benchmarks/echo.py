@@ -283,6 +283,7 @@ class _Waiting:
         return time.perf_counter() - began
 
 
+_OWN = ["", "dB", "narrations", "taken for speech", "echoes dropped", "else dropped", "messages"]
 _DELIVERED = ["replies", "delivered", "with the words they have alone", "our voice delivered"]
 
 

@@ -19,7 +19,7 @@ from voice.backends.whisper import THREADS, WhisperTranscriber
 from voice.backends.whisper_models import find_model, languages, named_folder
 from voice.commands import Controls
 from voice.ears import Ears
-from voice.errors import LibraryMissing, SettingsError
+from voice.errors import SettingsError
 from voice.floor import Duplex
 from voice.listening.detection import TwoStageDetector
 from voice.listening.endpointing import Endpointer, EndRule, StartRule
@@ -152,13 +152,8 @@ def make_ears(settings: Settings, transcriber: Transcriber) -> Ears:
 
 
 def _make_canceller(duplex: Duplex) -> EchoCanceller | None:
-    """An echo canceller where one is asked for; where one is not, one that is there makes a stop surer."""
-    try:
-        return Aec3() if duplex is not Duplex.HEADPHONES else None
-    except LibraryMissing:
-        if duplex is Duplex.CANCELLED:
-            raise
-        return None
+    """An echo canceller where one is asked for."""
+    return Aec3() if duplex is Duplex.CANCELLED else None
 
 
 @asynccontextmanager
@@ -180,5 +175,7 @@ async def open_parts(
         ears = make_ears(settings, transcriber)
         if isinstance(speaker, PortAudioSpeaker):
             speaker.on_played = ears.on_played
+        else:
+            ears.plays_nothing()
         yield Parts(microphone, ears, make_narrator(settings.speaking, engine, speaker), speaker.name)
         tasks.cancel_scope.cancel()

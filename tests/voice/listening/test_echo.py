@@ -19,6 +19,11 @@ SECOND = (
 )
 YES_OR_NO = (Said("Do you want me to remove the cache, yes or no?", 1.0, 4.0),)
 
+HEARD_WITH_AN_ANSWER = (
+    "Question 1 which made on a base should it use options 1 ask you light to post"
+    " the SQL please choose one option no"
+)
+
 ECHOES = [
     # (what we said, when it was heard, what Whisper wrote)
     (
@@ -90,7 +95,7 @@ def test_what_a_person_can_have_said_is_kept(said, heard, text):
         ),
         (
             (1.2, 9.2),
-            "1, which made on a base should it use options 1 ask you light please choose one option no",
+            HEARD_WITH_AN_ANSWER,
             "no",
             None,
         ),
