@@ -1,0 +1,231 @@
+"""A Pi that keeps its own terminal: its screen is read, its keys are pressed, and we are attached to it."""
+
+import json
+import threading
+from contextlib import asynccontextmanager, contextmanager
+
+import anyio
+import pexpect
+import pyte
+import pytest
+
+import voice.hosts.pi.bridge
+from questionnaire import (
+    AdjustableToolset,
+    Answer,
+    Coordinator,
+    Give,
+    Input,
+    Provenance,
+    TogetherPresenter,
+    Withhold,
+    questionnaire_toolset,
+)
+from questionnaire.contracts.choices import CONTRACT
+from questionnaire.errors import QuestionnaireError
+from questionnaire.testing import HeldPresenter
+from voice.autonomous import refusal_while_on
+from voice.events import AgentEnded, AssistantText, HostLost, Notice
+from voice.hosts.pi.attached import PiAttachedHost
+from voice.hosts.pi.screen import PiScreen
+from voice.ports import Delivery
+
+pytestmark = pytest.mark.anyio
+
+WITHIN_S = 20.0
+COLUMNS, ROWS = 90, 30
+
+TWO = {
+    "questions": [
+        {
+            "header": "Deploy",
+            "question": "Where should it run?",
+            "options": [
+                {"label": "Staging", "description": "Shared."},
+                {"label": "Throwaway 日本", "description": "Gone after an hour."},
+            ],
+        },
+        {
+            "header": "Name",
+            "question": "What is it called?",
+            "options": [
+                {"label": "ledger", "description": "As before."},
+                {"label": "book", "description": "Shorter."},
+            ],
+        },
+    ]
+}
+ASK = f"call ask_user_question {json.dumps(TWO)}"
+
+
+class Terminal:
+    """A terminal with Pi in it."""
+
+    def __init__(self, environment, arguments):
+        self._screen = pyte.Screen(COLUMNS, ROWS)
+        self._stream = pyte.ByteStream(self._screen)
+        self.child = pexpect.spawn(
+            "pi", arguments, env={**environment, "TERM": "xterm-256color"}, dimensions=(ROWS, COLUMNS)
+        )
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        while True:
+            try:
+                self._stream.feed(self.child.read_nonblocking(2**16, timeout=None))
+            except (pexpect.EOF, OSError, ValueError):
+                return
+
+    @property
+    def text(self):
+        return "\n".join(line.rstrip() for line in self._screen.display)
+
+    def press(self, keys):
+        self.child.send(keys)
+
+    async def shows(self, *texts):
+        with anyio.move_on_after(WITHIN_S):
+            while not all(text in self.text for text in texts):  # noqa: ASYNC110
+                await anyio.sleep(0.02)
+            return
+        raise AssertionError(f"{texts} were to be seen on\n{self.text}")
+
+    async def shows_no(self, text):
+        with anyio.fail_after(WITHIN_S):
+            while text in self.text:  # noqa: ASYNC110
+                await anyio.sleep(0.02)
+
+
+@contextmanager
+def a_terminal(environment, arguments, folder):
+    bridge = str(voice.hosts.pi.bridge.EXTENSION)
+    environment = {**environment, "VIVA_VOICE_BRIDGE": str(folder)}
+    terminal = Terminal(environment, [*arguments, "-e", bridge])
+    try:
+        yield terminal
+    finally:
+        terminal.child.close(force=True)
+
+
+@asynccontextmanager
+async def attached(folder, *presenters):
+    events = []
+    screen = PiScreen()
+    async with Coordinator(TogetherPresenter(screen, *presenters)) as coordinator:
+        tools = AdjustableToolset(questionnaire_toolset(coordinator))
+        host = PiAttachedHost(tools=tools, emit=events.append, screen=screen, folder=folder)
+        async with host.open():
+            yield host, tools, events
+
+
+def of(events, kind):
+    return [event for event in events if isinstance(event, kind)]
+
+
+async def until(fact):
+    with anyio.fail_after(WITHIN_S):
+        while not fact():  # noqa: ASYNC110
+            await anyio.sleep(0.02)
+
+
+async def test_a_pi_with_a_screen_of_its_own(model, pi_environment, pi_arguments, tmp_path):
+    meet = tmp_path / "meet"
+    with a_terminal(pi_environment, pi_arguments, meet) as pi:
+        await pi.shows("fake-1")
+
+        # Without us the tools are there, and tell the model that nobody was asked.
+        pi.press("call user_select {" + '"question": "Merge how?", "options": [{"label": "Squash"}]' + "}\r")
+        await until(lambda: model.told)
+        assert model.told[-1].startswith("user_select: Viva Voce is not running\nThe user was not asked")
+        await pi.shows("I see.")
+
+        elsewhere = HeldPresenter()
+        async with attached(meet, elsewhere) as (host, tools, events):
+            await host.send("write these words")
+            await until(lambda: of(events, AgentEnded))
+            assert of(events, AssistantText) == [AssistantText("these words")]
+            await host.send("/boom is text")
+            await until(lambda: model.read[-1] == "/boom is text" and not host.busy)
+
+            # Its questions are on its own screen, with tabs and a review.
+            await host.send(ASK)
+            await pi.shows("[· Deploy]", "· Name", "Review", "Where should it run?", "2. Throwaway 日本")
+            await anyio.sleep(0.5)  # keys that come at once are meant for what was there before
+            pi.press("\x1b[B")
+            pi.press("\r")
+            await pi.shows("✓ Deploy", "[· Name]", "What is it called?")
+            await anyio.sleep(0.1)
+            pi.press("\x1b[F")
+            pi.press("\r")
+            pi.press("my own")
+            await pi.shows("my own")
+            pi.press("\r")
+            await pi.shows("Review your answers", "Send these answers")
+            await anyio.sleep(0.1)
+            pi.press("\r")
+            await until(lambda: not host.busy)
+            assert '"Where should it run?"="Throwaway 日本"' in model.told[-1]
+            assert '"What is it called?"="my own"' in model.told[-1]
+            await pi.shows_no("Send these answers")
+
+            # Here they are as well, and the first answer counts.
+            await host.send('call user_select {"question": "Merge how?", "options": [{"label": "Squash"}]}')
+            await pi.shows("Merge how?", "1. Squash", "Enter chooses")
+            await until(lambda: elsewhere.open)
+            elsewhere.open.send(Give(Answer((0,)), Provenance("elsewhere", Input.KEY, 0.0)))
+            await until(lambda: not host.busy)
+            assert model.told[-1] == "User selected: 1. Squash"
+            await pi.shows_no("Enter chooses")
+
+            # What is said while it works waits, or steers.
+            await host.send("work")
+            await until(lambda: model.read[-1] == "work")
+            await host.send("rather this way", Delivery.STEER)
+            await anyio.to_thread.run_sync(model.finish)
+            await until(lambda: model.read[-1] == "rather this way" and not host.busy)
+            await host.send("work")
+            await until(lambda: model.read[-1] == "work")
+            await host.send("write stopped", Delivery.INTERRUPT)
+            await until(lambda: of(events, AssistantText)[-1].text == "stopped" and not host.busy)
+
+            tools.add(Withhold(["ask_user_question", "user_select"], refusal_while_on))
+            await host.send("write without")
+            await until(lambda: model.read[-1] == "write without" and not host.busy)
+            assert not {"ask_user_question", "user_select"} & model.listed
+
+        # We have gone while they were withheld: they are back.
+        await anyio.sleep(1.0)
+        pi.press("write alone again\r")
+        await until(lambda: model.read[-1] == "write alone again")
+        assert {"ask_user_question", "user_select"} <= model.listed
+
+
+async def test_a_pi_that_ends_is_lost_and_another_is_waited_for(
+    model, pi_environment, pi_arguments, tmp_path
+):
+    meet = tmp_path / "meet"
+    with a_terminal(pi_environment, pi_arguments, meet) as pi:
+        async with attached(meet) as (host, _, events):
+            await host.send("work")
+            await until(lambda: model.read == ["work"])
+            pi.child.close(force=True)
+            await until(lambda: of(events, HostLost))
+            assert not host.busy
+    assert not of(events, Notice) or "Waiting for Pi" in of(events, Notice)[0].sentence
+
+
+@pytest.mark.parametrize("mode", [["-p"], ["--mode", "json"]])
+async def test_where_nobody_can_be_asked_the_call_is_the_contracts_error(
+    mode, model, pi_environment, pi_arguments, tmp_path
+):
+    arguments = [*pi_arguments, *mode, "-e", str(voice.hosts.pi.bridge.EXTENSION), ASK]
+    with anyio.fail_after(WITHIN_S):
+        await anyio.run_process(["pi", *arguments], env=pi_environment, check=False)
+
+    class NoInteractive(QuestionnaireError):
+        code = "no_ui"
+
+    expected = CONTRACT.failure(
+        NoInteractive("no interactive UI available (running in non-interactive mode)"), CONTRACT.read(TWO)
+    )
+    assert model.told == [expected.text]
