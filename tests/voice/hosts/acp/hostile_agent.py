@@ -67,6 +67,14 @@ def prompted(key):
         say("x" * 20_000_000)
     elif WAY == "large":
         say("y" * 10_000_000)
+    elif WAY == "notice":
+        update = {
+            "sessionUpdate": "notice",
+            "severity": "warning",
+            "title": "Low on\nfuel",
+            "description": "10 %",
+        }
+        send(method="session/update", params={"sessionId": "one", "update": update})
     elif WAY == "hang":
         time.sleep(600)
     elif WAY == "die":
@@ -144,6 +152,8 @@ for line in sys.stdin:
     message = json.loads(line)
     match message.get("method"):
         case "initialize":
+            able = message["params"]["clientCapabilities"]
+            assert able["session"]["notices"] == {}, able
             send(id=message["id"], result={"protocolVersion": "one" if WAY == "bad hello" else 1})
         case "session/new":
             send(id=message["id"], result={} if WAY == "no session" else {"sessionId": "one"})

@@ -10,7 +10,11 @@ import psutil
 import pytest
 
 pytest.importorskip("acp")
+from questionnaire import AdjustableToolset, Coordinator, Stop, questionnaire_toolset
+from questionnaire import Status as Ending
+from questionnaire.testing import ScriptedPresenter
 from voice.checks import Abilities, check_host
+from voice.events import AssistantText
 from voice.hosts.acp.host import AcpHost
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
@@ -66,3 +70,60 @@ async def test_it_keeps_the_promises_of_a_host(claude_acp, claude_model):
         yield AcpHost(command, tools=tools, ask=ask, emit=emit, env=environment), Claude(claude_model)
 
     await check_host(make, within_s=20)
+
+
+QUESTIONS = [
+    {
+        "header": "Database",
+        "question": "Which database?",
+        "multiSelect": False,
+        "options": [
+            {"label": "SQLite", "description": "A file."},
+            {"label": "PostgreSQL", "description": "A server."},
+        ],
+    },
+    {
+        "header": "Checks",
+        "question": "Which checks?",
+        "multiSelect": True,
+        "options": [
+            {"label": "Types", "description": "mypy"},
+            {"label": "Lint", "description": "ruff"},
+        ],
+    },
+]
+
+
+async def test_its_own_questions_are_answered_by_forms(claude_acp, claude_model):
+    """All ways to answer in one session: an option, own words, words beside options, a no, a dismissal."""
+    command, environment = claude_acp
+    presenter = ScriptedPresenter(
+        ["2", "1, 2"], ["a graph database", "2, spelling"], [Stop()], Ending.CANCELLED, "2"
+    )
+    told, asking = [], f"call AskUserQuestion {json.dumps({'questions': QUESTIONS})}"
+    async with Coordinator(presenter) as coordinator:
+        tools = AdjustableToolset(questionnaire_toolset(coordinator))
+        host = AcpHost(command, tools=tools, ask=coordinator.ask, emit=told.append, env=environment)
+
+        async def turn(text):
+            await host.send(text)
+            with anyio.fail_after(30):
+                while host.busy:  # noqa: ASYNC110
+                    await anyio.sleep(0.01)
+
+        async with host.open():
+            assert host.name == "Claude Agent"
+            await turn("write Hello.")
+            assert [event.text for event in told if isinstance(event, AssistantText)] == ["Hello."]
+            for _ in range(4):
+                await turn(asking)
+            asking = {"question": "How?", "options": [{"label": "A"}, {"label": "B"}]}
+            await turn(f"call mcp__viva-voce__user_select {json.dumps(asking)}")
+    results = [json.loads(result) for result in claude_model.told]
+    assert '"Which database?"="PostgreSQL"' in results[0]
+    assert '"Which checks?"="Types, Lint"' in results[0]
+    assert '"Which database?"="a graph database"' in results[1]
+    assert '"Which checks?"="Lint, spelling"' in results[1]
+    assert not any("PostgreSQL" in str(result) for result in results[2:4]), "what was not chosen came back"
+    assert "User selected: 2. B" in str(results[4])
+    assert [len(asked.questions) for asked in presenter.asked] == [2, 2, 2, 2, 1]

@@ -108,6 +108,13 @@ async def test_what_nobody_can_use_is_passed_over_and_the_session_goes_on(way, n
         assert at.of(HostLost) == []
 
 
+async def test_a_notice_of_the_adapters_is_shown_and_is_no_text():
+    async with session("notice") as at:
+        await at.turn("one")
+        assert at.of(Notice) == [Notice("Low on fuel: 10 %")]
+        assert at.texts == ["All is well."]
+
+
 async def test_a_line_of_10_mb_is_read():
     async with session("large") as at:
         await at.turn("one")
