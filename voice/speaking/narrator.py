@@ -359,7 +359,7 @@ class _Narration:
             finally:
                 heard_s = speaker.played_s
                 rest = made.after == made.index  # was told, and is no sentence of the text
-                word = 0 if rest else made.character + _word_at(made.text, sound, heard_s)
+                word = 0 if rest else made.character + word_at(made.text, sound, heard_s)
                 self._position = Position(made.index, heard_s, word)
 
 
@@ -373,7 +373,7 @@ class _Failure(Exception):
         self.sentence = str(error) if named else f"Narration failed: {type(error).__name__}: {error}"
 
 
-def _word_at(text: str, sound: Sound, heard_s: float) -> int:
+def word_at(text: str, sound: Sound, heard_s: float) -> int:
     """Where the word begins that is being spoken when so much of the sound has been heard."""
     told = [character for begins_s, character in sound.words if begins_s <= heard_s]
     if told:
