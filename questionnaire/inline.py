@@ -67,9 +67,9 @@ class InlineApplication(Application[None]):
         self._gained = gained
         self._held_back: list[Row] = []
 
-    async def show(self, pre_run: Callable[[], None] | None = None) -> None:
+    async def show(self) -> None:
         """Show it until `exit`. Raises `EOFError` where the terminal hangs up."""
-        await self.run_async(pre_run=pre_run, handle_sigint=False, set_exception_handler=False)
+        await self.run_async(handle_sigint=False, set_exception_handler=False)
 
     def print_above(self, rows: Iterable[Row]) -> None:
         """Print rows above what is drawn; they are the terminal's from then on. Waits for nothing.

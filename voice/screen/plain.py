@@ -39,6 +39,9 @@ class PlainChat:
     `/status` adds.
     """
 
+    help_with = "/help"
+    """What is typed for help."""
+
     def __init__(self, read_fd: int, write_fd: int, *, settings_told: tuple[str, ...] = ()) -> None:
         self._lines = FileLines(read_fd, write_fd)
         self._is_terminal = os.isatty(read_fd)

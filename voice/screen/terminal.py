@@ -53,6 +53,9 @@ class ChatTerminal:
     lines that `/status` adds.
     """
 
+    help_with = "?"
+    """What is typed for help."""
+
     def __init__(self, read_fd: int, write_fd: int, *, settings_told: tuple[str, ...] = ()) -> None:
         self._fds = (read_fd, write_fd)
         self._settings_told = settings_told
@@ -123,6 +126,7 @@ class ChatTerminal:
                 input=keys,
                 output=output,
                 before_render=self._before_drawing,
+                after_render=lambda _: self._begin(),
             )
             app.key_processor.before_key_press += lambda _: self._key_pressed()
             try:
@@ -164,12 +168,14 @@ class ChatTerminal:
                 await self._back.wait()
                 continue
             try:
-                await app.show(pre_run=self._begin)
+                await app.show()
             except (EOFError, OSError):
                 self._leave(HUNG_UP)
 
     def _begin(self) -> None:
-        """The input line is there (again): what was to be printed before it can be."""
+        """The input line stands there for the first time, and takes keys: print what was to be printed."""
+        if self._begun.is_set():
+            return
         self._begun.set()
         waiting, self._waiting = self._waiting, []
         for rows in waiting:

@@ -1,0 +1,164 @@
+"""`voice chat` as a person uses it: the whole command, with recorded replies and the demo agent."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+pytestmark = pytest.mark.slow
+
+VOICE = Path(sys.executable).parent / "voice"
+F2, DOWN, CTRL_C, CTRL_D = "\x1bOQ", "\x1b[B", "\x03", "\x04"
+SETTINGS = "[hearing]\nend_silence_s = 0.9\n"
+
+
+@pytest.fixture
+def chat(on_terminal, tmp_path, fixtures_folder):
+    """Start it; the recordings are spoken one after the other, each when it is the user's turn."""
+
+    def start(*options, replies=(), **how):
+        settings = tmp_path / "settings.toml"
+        settings.write_text(SETTINGS)
+        folder = tmp_path / "replies"
+        folder.mkdir()
+        for number, name in enumerate(replies):
+            shutil.copy(fixtures_folder / name, folder / f"{number}-{name}")
+        recorded = ["--replies", folder, "--speaker", "none"] if replies else ["--no-voice"]
+        environment = {"VIVA_VOICE_SETTINGS": str(settings), **how.pop("environment", {})}
+        return on_terminal(VOICE, "chat", *recorded, *options, environment=environment, **how)
+
+    return start
+
+
+def told(terminal):
+    """What stands in the scrollback, as one line."""
+    return " ".join(" ".join(terminal.history).split())
+
+
+def test_by_voice_and_keyboard_in_turn(chat):
+    """A voice reply, one typed in another, Voice off, a question by keyboard, Voice on, stop."""
+    terminal = chat(
+        replies=(
+            "yes-please.wav",
+            "second-one.wav",
+            "sentence-commit.wav",
+            "digits-4271.wav",
+            "stop-voice.wav",
+        )
+    )
+    terminal.until("you talk with the demo agent", 20)
+    terminal.until("● Yes, please.", 30).until("♪ Question 1: What kind of project", 20)
+    terminal.until("● The second one.", 30).until("So it is: A library. Say work").until("listening")
+    terminal.until("hearing you", 20).settle(0.8)  # in the middle of the third
+    terminal.send("help").until("microphone held").send("\r").until("> help").until("know five words")
+    terminal.until("you typed instead; not sent", 20)
+    terminal.until("hearing you", 20).send(F2).until("F2 voice on", 20)
+    terminal.send("ask\r").until("❯ 1. A web service", 20).settle(0.4)
+    assert "♪ Question" not in "\n".join(terminal.lines[-8:])  # it is on the screen
+    terminal.send(DOWN, "\r").until("2. A library", gone=True).settle()
+    assert told(terminal).count("So it is: A library.") == 2
+    terminal.send(F2).until("listening", 20).until("heard: stop the voice", 30).until("F2 voice on")
+    assert terminal.send(CTRL_D).ended() == 0
+    story = re.sub(r"not sent: .*?(?= you | agent |$)", "not sent: …", told(terminal))
+    assert story.count("● ") == 2
+    assert "> help" in story
+
+
+def test_what_comes_while_the_agent_works_waits_and_is_sent(chat):
+    terminal = chat().until("voice off", 20).send("help\r").until("know five words", 10)
+    terminal.send("work\r").until("agent working", 20)
+    terminal.send("and then the docs\r").until("waits: and then the docs", 10)
+    terminal.until("1 waiting")
+    terminal.until("Done. Say delete", 30).until("waits: and then the docs", 20, gone=True)
+    terminal.until("❯ 1. A web service", 20)
+    assert terminal.settle(0.4).send("\x1b").until("Undecided").send(CTRL_D).ended() == 0
+
+
+def test_interrupting_a_permission_and_a_crash_by_keyboard_alone(chat):
+    terminal = chat().until("voice off", 20)
+    terminal.send("work\r").until("agent working", 10).send(CTRL_C).until("agent working", gone=True)
+    terminal.until("Ctrl-C again quits", 5, gone=True)
+    terminal.send("delete\r").until("May I delete the folder build?", 10).settle(0.4)
+    terminal.send(DOWN, "\r").until("I leave it, then.").settle(0.4)
+    terminal.send("crash\r").until("The demo agent has crashed", 10)
+    terminal.send("help\r").until("know five words", 10)
+    assert terminal.send(CTRL_D).ended() == 0
+
+
+def test_a_terminal_that_only_prints_is_talked_with_in_lines(chat):
+    terminal = chat(replies=("yes-please.wav",), environment={"TERM": "dumb"})
+    terminal.until("you said: Yes, please.", 30).until("agent: Question 1", 20)
+    assert b"\x1b" not in terminal.raw
+    assert terminal.send("/quit\r").ended() == 0
+
+
+def test_without_a_terminal_lines_go_in_and_out(tmp_path):
+    done = subprocess.run(
+        [VOICE, "chat", "--no-voice"],
+        input="help\n",
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "you typed: help\n(agent working)\nagent: I am a script" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("moment", "number"),
+    [
+        ("starting", signal.SIGINT),
+        ("starting", signal.SIGTERM),
+        ("hearing you", signal.SIGINT),
+        ("hearing you", signal.SIGHUP),
+        ("question", signal.SIGINT),
+        ("question", signal.SIGTERM),
+        ("question", signal.SIGHUP),
+        ("off", signal.SIGTERM),
+    ],
+)
+def test_every_way_to_end_it_leaves_a_sane_terminal_and_no_child(chat, moment, number):
+    replies = () if moment in ("question", "off") else ("sentence-commit.wav",)
+    terminal = chat(replies=replies)
+    terminal.until({"starting": "you talk with", "hearing you": "hearing you"}.get(moment, "voice off"), 30)
+    if moment == "question":
+        terminal.send("ask\r").until("❯ 1. A web service").settle(0.4)
+    program = psutil.Process(terminal.program)
+    family = [program, *program.children(recursive=True)]
+    began = time.monotonic()
+    os.kill(program.pid, number)
+    if number is signal.SIGINT:
+        terminal.until("again quits")
+        os.kill(program.pid, number)
+    code = terminal.ended()
+    assert code == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}[number]
+    assert "Traceback" not in terminal.text
+    _, alive = psutil.wait_procs(family, timeout=5)
+    assert not alive
+    assert time.monotonic() - began < 10  # a hang; how fast it is, is measured elsewhere
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "told"),
+    [
+        (("--agent", "nobody"), 2, "There is no agent nobody."),
+        (("--replies", "nowhere"), 2, "The folder nowhere cannot be read"),
+        (("--mode", "swim"), 2, ".po/modes.yaml"),
+        (("--", "--fast"), 2, "takes no arguments"),
+    ],
+)
+def test_what_cannot_be_used_is_a_sentence(options, code, told):
+    done = subprocess.run(
+        [VOICE, "chat", *options], capture_output=True, text=True, timeout=30, check=False, input=""
+    )
+    assert done.returncode == code
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
