@@ -93,7 +93,7 @@ async def test_barging_in_cancels_what_pi_is_at(pi_acp, openai_model):
 
 QUESTION = (
     'call AskUserQuestion {"questions": [{"header": "Database", "question": "Which database?", "multiSelect":'
-async def test_the_claude_agent_cannot_ask_on_the_screen_while_voice_is_on(claude_acp, claude_model):
+    ' false, "options": [{"label": "SQLite", "description": "A file."}, {"label": "PostgreSQL", "description":'
     ' "A server."}]}]}'
 )
 
@@ -108,7 +108,7 @@ async def test_a_question_of_the_claude_agents_own_is_answered_by_voice(claude_a
         await at.idle()
 
 
-async def test_the_claude_agent_has_no_tool_that_asks_while_voice_is_on(claude_acp, claude_model):
+async def test_the_claude_agent_cannot_ask_on_the_screen_while_voice_is_on(claude_acp, claude_model):
     async with Conversation(claude_acp, ["yes.wav"]).going_on() as at:
         at.chat.send('call mcp__viva-voce__user_select {"question": "So?", "options": [{"label": "Yes"}]}')
         await at.idle()
