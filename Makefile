@@ -5,13 +5,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 RUN := $(BIN)/python -m
 
-.PHONY: demo test check format fixtures clean
+.PHONY: demo test agents check format fixtures clean
 .DEFAULT_GOAL := help
 
 .PHONY: help
 help:
 	@echo "make demo    a conversation with a scripted agent: real speech, real Whisper, recorded replies"
 	@echo "make test    every check: format, lint, types, tests"
+	@echo "make agents  the agents of other makers that the tests talk with (needs npm; make test does it)"
 	@echo "make format  rewrite the code as the checks want it"
 	@echo "make fixtures  make the recordings in audio_fixtures/ anew"
 	@echo "make clean   remove .venv"
@@ -19,11 +20,15 @@ help:
 demo: .venv/demo.ready
 	@$(BIN)/voice demo
 
-test: .venv/test.ready
+test: .venv/test.ready agents
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(RUN) mypy
 	$(RUN) pytest $(PYTEST)
+
+# Each of them says so where it cannot be installed, and its tests are skipped.
+agents: .venv/bin/python
+	@for install in tests/voice/hosts/*/install.sh; do $$install .venv/agents $(BIN)/python || exit 1; done
 
 format: .venv/test.ready
 	$(BIN)/ruff check --fix .

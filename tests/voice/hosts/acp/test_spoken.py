@@ -92,9 +92,9 @@ async def test_barging_in_cancels_what_pi_is_at(pi_acp, openai_model):
 
 
 QUESTION = (
-    'call AskUserQuestion {"questions": [{"header": "Database", "question": "Which database?", "multiSelect":'
-    ' false, "options": [{"label": "SQLite", "description": "A file."}, {"label": "PostgreSQL", "description":'
-    ' "A server."}]}]}'
+    'call AskUserQuestion {"questions": [{"header": "Database", "question": "Which database?",'
+    ' "multiSelect": false, "options": [{"label": "SQLite", "description": "A file."},'
+    ' {"label": "PostgreSQL", "description": "A server."}]}]}'
 )
 
 
