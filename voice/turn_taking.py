@@ -124,6 +124,13 @@ class Asking:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """The agent asks with a text that it wrote, and that has been heard as such."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Waiting:
     """So many messages wait for the agent, spoken ones among them or not."""
 
@@ -132,7 +139,17 @@ class Waiting:
 
 
 Happening = (
-    Event | Speaking | Silent | Drafted | Typed | Passed | MicrophoneLost | MicrophoneBack | Asking | Waiting
+    Event
+    | Speaking
+    | Silent
+    | Drafted
+    | Typed
+    | Passed
+    | MicrophoneLost
+    | MicrophoneBack
+    | Asking
+    | Asked
+    | Waiting
 )
 
 # --- What is to be done -----------------------------------------------------------------------------------
@@ -328,6 +345,8 @@ class TurnTaking:
                 return self._we_speak(text, kind)
             case Silent(unfinished):
                 return self._we_are_silent(unfinished)
+            case Asked(text):
+                return self._asked(text)
             case Waiting():
                 self._waiting = happening
             case Asking(on):
@@ -564,12 +583,15 @@ class TurnTaking:
         if kind in (Kind.REMARK, Kind.REPEAT):
             return []
         self._said_anything = True
-        acts = self._stir()
         if kind is Kind.QUESTION:
             self._reply_due = True
         if kind is Kind.QUESTION or text.rstrip().endswith("?"):
             self._question, self._repeated = text, False
-        return acts
+        return self._stir()
+
+    def _asked(self, text: str) -> list[Act]:
+        self._reply_due, self._question, self._repeated = True, text, False
+        return [*self._stir(), *([Play(Earcon.LISTENING)] if self._ready else [])]
 
     def _we_are_silent(self, unfinished: bool) -> list[Act]:
         asked = self._narrating in (Kind.QUESTION, Kind.REPEAT) and not unfinished
@@ -577,8 +599,13 @@ class TurnTaking:
             self._unfinished = unfinished
         self._narrating = None
         self._idle_s = 0.0
-        ready = asked and self.on and not (self._asleep or self._draft or self._microphone_lost)
-        return [Play(Earcon.LISTENING)] if ready else []
+        return [Play(Earcon.LISTENING)] if asked and self._ready else []
+
+    @property
+    def _ready(self) -> bool:
+        """Whether what is said now would be heard."""
+        deaf = self._asleep or self._draft or self._microphone_lost or self._narrating
+        return self.on and not deaf
 
     def _fall_silent(self) -> list[Act]:
         """End our voice, where it is not silent. What waits only for the person to finish goes on waiting."""

@@ -1,0 +1,382 @@
+"""A random walk through a conversation, in virtual time: whatever happens, the promises hold.
+
+The parts are the real ones (`Chat`, `AutonomousVoice`, `Ears`, `Hearing`, the turn-taking) up to the ports,
+which are doubles. Sounds carry what is said in their loudness, so that the transcriber "understands" exactly
+what was heard of it, joined or cut as it was heard.
+
+After each step: what became a message was said or typed by the person, and once only; nothing typed is ever
+dropped; the tools are withheld exactly while Voice is on and there is an agent; the status is what goes on.
+At the end: whatever was said into an open microphone was delivered, waits, or was visibly dropped.
+
+To run a failing walk again: WALK_SEED=<seed> pytest tests/voice/test_walk.py
+"""
+
+import os
+import random
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+import anyio
+import numpy as np
+import pytest
+import trio.testing
+
+from voice.audio import FRAME_S, FRAME_SAMPLES
+from voice.chat import Chat
+from voice.errors import DeviceLost
+from voice.events import (
+    Discarded,
+    DiscardReason,
+    MessageSent,
+    NarrationEnded,
+    NarrationStarted,
+    Status,
+    StatusChanged,
+    UserMessage,
+    VoiceState,
+)
+from voice.floor import Duplex
+from voice.ports import Transcript
+from voice.settings import Settings
+from voice.testing import ScriptedHost, ScriptedMicrophone, ScriptedParts
+
+STEPS = 420
+SEEDS = [int(os.environ["WALK_SEED"])] if "WALK_SEED" in os.environ else range(3)
+
+NOT_OURS = set(DiscardReason) - {DiscardReason.ECHO}
+ALL = ["ask_user_question", "user_select", "narrate"]
+PICK = {"question": "Merge how?", "options": [{"label": "Squash"}, {"label": "Rebase"}]}
+COMMANDS = (
+    "Scratch that.", "Stop talking.", "Go on.", "Repeat that.", "Louder.", "Faster.", "Read that back.",
+    "Stop listening.", "Wake up.", "Stop voice.", "Mm-hm.",
+)  # fmt: skip
+STORIES = (
+    "The first of the tests is green. Shall I look at the second?",
+    "I have renamed three modules. Everything compiles.",
+    "Which database do you want?",
+)
+WORDS = "|".join([r"(Reply \d+\.", *map(re.escape, COMMANDS)]) + ")"
+"""What the person says: a control in a longer reply is part of the reply."""
+NOISE, ECHO, FIRST_COMMAND, FIRST_REPLY, STEP = 1_500, 1_700, 2_000, 5_000, 60
+
+
+def sound(seconds, loudness):
+    frame = np.tile(np.array([loudness, -loudness], np.int16), FRAME_SAMPLES // 2)
+    return [frame] * round(seconds / FRAME_S)
+
+
+class LoudnessTranscriber:
+    """Understands a sound by its loudness: a reply, a control, our own voice, or nothing."""
+
+    def __init__(self):
+        self.our_words = ""
+
+    def submit(self, samples):
+        return Ready(Transcript(" ".join(filter(None, self._texts(samples)))))
+
+    def _texts(self, samples):
+        last = 0
+        for loudness in np.abs(samples[:: FRAME_SAMPLES // 2]).tolist():
+            if loudness != last and loudness > 1_000:
+                yield self._text(loudness)
+            last = loudness
+
+    def _text(self, loudness):
+        if loudness >= FIRST_REPLY:
+            return f"Reply {(loudness - FIRST_REPLY) // STEP}."
+        if loudness >= FIRST_COMMAND:
+            return COMMANDS[(loudness - FIRST_COMMAND) // STEP]
+        return self.our_words if loudness == ECHO else ""
+
+
+@dataclass
+class Ready:
+    transcript: Transcript
+    done = True
+
+    async def result(self):
+        return self.transcript
+
+    def cancel(self):
+        pass
+
+
+class LiveMicrophone(ScriptedMicrophone):
+    """What is said while it is closed is gone, as with any microphone."""
+
+    def hear(self, frames):
+        if self.open_now:
+            self._put(*frames)
+
+    async def drained(self):
+        while self._frames and self.open_now:
+            await anyio.lowlevel.checkpoint()
+        self._frames.clear()
+
+
+class Watching:
+    """A person who never answers on the screen."""
+
+    async def present(self, interview):
+        ended = anyio.Event()
+        with interview.watch(lambda _: interview.outcome and ended.set()):
+            await ended.wait()
+
+
+class Walk(ScriptedParts):
+    def __init__(self, seed, duplex):
+        super().__init__(duplex=duplex)
+        self.random = random.Random(seed)
+        self.microphone = LiveMicrophone()
+        self.transcriber = LoudnessTranscriber()
+        self.speaker.hold()
+        self.events = []
+        self.draft = ""
+        self.said = 0
+        self.audible = set()
+        """The replies of which all was said into a microphone that was open for them."""
+        self.typed = 0
+        self.calls = Counter()
+        settings = Settings.model_validate(
+            {
+                "hearing": {"duplex": duplex},
+                "conversation": {
+                    "answer_within_s": 8,
+                    "while_busy": self.random.choice(["follow_up", "steer", "interrupt"]),
+                    "quiet_microphone": self.random.choice(["open", "closed"]),
+                },
+            }
+        )
+
+        def make_host(tools, ask, emit):
+            self.host = ScriptedHost(emit)
+            return self.host
+
+        self.chat = Chat(make_host, self.open, settings, self.events.append, presenter=Watching())
+
+    # --- Steps ---
+
+    async def speak(self):
+        await self._reply(self.random.choice([0.2, 0.5, 1.5]), 2.5)
+
+    async def begin_to_speak(self):
+        await self._reply(0.4, 0.1)
+
+    async def control(self):
+        asleep = self.chat.status is Status.ASLEEP and self.random.random() < 0.7
+        number = COMMANDS.index("Wake up.") if asleep else self.random.randrange(len(COMMANDS))
+        await self._hear(sound(0.5, FIRST_COMMAND + STEP * number) + sound(2.5, 0))
+
+    async def noise(self):
+        seconds = self.random.choice([0.04, 0.5])
+        await self._hear(sound(seconds, NOISE) + sound(2.5, 0))
+
+    async def echo(self):
+        parts = self.chat._voice._parts
+        if parts is not None and parts.narrator.sentence:
+            self.transcriber.our_words = " ".join(parts.narrator.sentence.split()[-1:])
+            await self._hear(sound(0.4, ECHO) + sound(2.0, 0))
+
+    async def silence(self):
+        await self._hear(sound(self.random.choice([0.5, 3.0, 9.0]), 0))
+
+    async def key(self):
+        self.draft = self.random.choice(["", "", "x", "xy"])
+        self.chat.draft(self.draft)
+
+    async def send(self):
+        self.draft = ""
+        assert self.chat.send(f"typed {self.typed}")
+        self.typed += 1
+
+    async def enter(self):
+        self.draft = ""
+        self.chat.send("")
+
+    async def toggle(self):
+        if self.random.random() < 0.5 or self.chat.voice_state is not VoiceState.ACTIVE:
+            self.chat.toggle_voice()
+
+    async def stop_key(self):
+        self.chat.stop_narration()
+
+    async def interrupt_key(self):
+        self.chat.interrupt_agent()
+
+    async def agent_begins(self):
+        if self.host.open_now:
+            self.host.begin()
+
+    async def agent_ends(self):
+        self.host.end(self.random.choice(["", "", "", "It has failed."]))
+
+    async def agent_writes(self):
+        if self.host.busy:
+            self.host.write(self.random.choice(STORIES), parts=self.random.choice([1, 3]))
+
+    async def agent_narrates(self):
+        await self._call("narrate", {"text": self.random.choice(STORIES)})
+
+    async def agent_asks(self):
+        await self._call("user_select", PICK)
+
+    async def narration_goes_on(self):
+        if self.speaker.playing:
+            self.speaker.finish()
+
+    async def device_is_lost(self):
+        if self.microphone.open_now:
+            self.microphone.fail(DeviceLost("The microphone is gone."))
+
+    async def time_passes(self):
+        await anyio.sleep(2.0)
+
+    async def host_crashes(self):
+        if self.host.open_now:
+            self.host.die()
+
+    WEIGHTS = {  # noqa: RUF012
+        "speak": 14, "begin_to_speak": 6, "control": 8, "noise": 3, "echo": 6, "silence": 6, "key": 6,
+        "send": 5, "enter": 1, "toggle": 3, "stop_key": 2, "interrupt_key": 1, "agent_begins": 4,
+        "agent_ends": 6, "agent_writes": 5, "agent_narrates": 6, "agent_asks": 3, "narration_goes_on": 20,
+        "device_is_lost": 2, "time_passes": 3, "host_crashes": 1,
+    }  # fmt: skip
+
+    async def _reply(self, seconds, silence):
+        number, self.said = self.said, self.said + 1
+        heard = self._is_heard()
+        await self._hear(sound(seconds, FIRST_REPLY + STEP * number) + sound(silence, 0))
+        if heard and self._is_heard():
+            self.audible.add(number)
+
+    def _is_heard(self):
+        """Whether a person who speaks now is heard, and meant to be."""
+        parts = self.chat._voice._parts
+        if parts is None or self.chat.voice_state is not VoiceState.ACTIVE:
+            return False
+        muffled = parts.ears.duplex is Duplex.HALF and self.speaker.playing  # two echoes make it so
+        return not (self.draft or self.chat._turns.asleep or muffled or not self.microphone.open_now)
+
+    async def _hear(self, frames):
+        self.microphone.hear(frames)
+        await self.microphone.drained()
+
+    async def _call(self, tool, arguments):
+        async def call():
+            self.calls[tool] += 1
+            try:
+                await self.chat.tools.call(tool, arguments)
+            finally:
+                self.calls[tool] -= 1
+
+        if sum(self.calls.values()) < 4:
+            self.tasks.start_soon(call)
+
+    # --- Promises ---
+
+    def of(self, *kinds):
+        return [event for event in self.events if isinstance(event, kinds)]
+
+    def check(self):
+        state, status = self.chat.voice_state, self.chat.status
+        messages = [event.text for event in self.of(UserMessage)]
+        for text in messages:
+            assert re.fullmatch(rf"typed \d+|{WORDS}( {WORDS})*", text), f"{text!r} was never said"
+        delivered = Counter(re.findall(r"typed \d+|Reply \d+", " ".join(messages)))
+        assert not [one for one, times in delivered.items() if times > 1], "a message was doubled"
+        sent = [text for text, _ in self.host.sent]
+        waiting = [message.text for message in self.chat.waiting]
+        taken_back = self.dropped(DiscardReason.TAKEN_BACK)
+        assert sorted(messages) == sorted(sent + waiting + taken_back)
+        assert [event.text for event in self.of(MessageSent)] == sent
+        for number in range(self.typed):
+            assert f"typed {number}" in sent + waiting, "what was typed is lost"
+        replies_dropped = set(re.findall(r"Reply \d+", " ".join(self.dropped(*NOT_OURS))))
+        assert not replies_dropped & set(re.findall(r"Reply \d+", " ".join(sent + waiting)))
+        on = state in (VoiceState.STARTING, VoiceState.ACTIVE)
+        there = self.host.open_now
+        listed = [tool.name for tool in self.chat.tools.tools()]
+        assert listed == (["narrate"] if on and there else ALL), (
+            f"{listed} while {state}, agent there: {there}"
+        )
+        told = self.of(StatusChanged)
+        assert status is (told[-1].status if told else Status.VOICE_OFF)
+        assert status in self.possible(state), f"{status} while {state}"
+        open_narrations = len(self.of(NarrationStarted)) - len(self.of(NarrationEnded))
+        assert 0 <= open_narrations <= self.calls["narrate"] + 3
+        if state is VoiceState.INACTIVE:
+            assert not self.speaker.playing
+            assert not self.microphone.open_now
+
+    def dropped(self, *reasons):
+        return [event.text for event in self.of(Discarded) if not reasons or event.reason in reasons]
+
+    def possible(self, state):
+        if state is VoiceState.STARTING:
+            return {Status.STARTING}
+        if state is not VoiceState.ACTIVE:
+            return {Status.WORKING if self.host.busy else Status.VOICE_OFF}
+        if self.chat._voice._microphone_lost:
+            return {Status.MICROPHONE_LOST}
+        if self.draft:
+            return {Status.HELD}
+        if self.speaker.playing:
+            return {Status.NARRATING}
+        idle = {Status.LISTENING, Status.QUIET, Status.ASLEEP}
+        return {
+            Status.HEARING,
+            Status.TRANSCRIBING,
+            Status.ASLEEP,
+            *({Status.WORKING} if self.host.busy else idle),
+        }
+
+    async def go(self):
+        names, weights = zip(*self.WEIGHTS.items(), strict=True)
+        trail = []
+        async with anyio.create_task_group() as self.tasks:
+            await self.tasks.start(lambda *, task_status: self.chat.run(task_status=task_status))
+            for _ in range(STEPS):
+                step = self.random.choices(names, weights)[0]
+                trail.append(step)
+                try:
+                    await getattr(self, step)()
+                    await anyio.wait_all_tasks_blocked()
+                    self.check()
+                except BaseException as error:
+                    error.add_note(f"after {len(trail)} steps, the last of them {', '.join(trail[-12:])}")
+                    raise
+            await self.come_to_an_end()
+            self.chat.quit()
+
+    async def come_to_an_end(self):
+        """Let everybody finish, and find every reply that was heard."""
+        self.draft = ""
+        self.chat.draft("")
+        self.speaker.release()
+        await anyio.sleep(2.0)
+        await self._hear(sound(4.0, 0))
+        self.chat.send(f"typed {self.typed}")  # starts an agent that is not there
+        self.typed += 1
+        for _ in range(len(self.chat.waiting) + 1):
+            await anyio.wait_all_tasks_blocked()
+            self.host.end()
+        await anyio.wait_all_tasks_blocked()
+        self.check()
+        assert self.chat.waiting == ()
+        found = " ".join([text for text, _ in self.host.sent] + self.dropped())
+        lost = [number for number in self.audible if f"Reply {number}." not in found]
+        assert not lost, f"replies {lost} were heard, and are nowhere"
+        assert len(self.audible) > STEPS / 60, "hardly anything was said: a walk that shows nothing"
+
+
+@pytest.mark.parametrize("duplex", [Duplex.HALF, Duplex.HEADPHONES])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_whatever_happens_the_promises_hold(seed, duplex):
+    walk = Walk(f"{seed}-{duplex}", duplex)
+    clock = trio.testing.MockClock(autojump_threshold=0)
+    try:
+        anyio.run(walk.go, backend="trio", backend_options={"clock": clock})
+    except BaseException as error:
+        error.add_note(f"To run it again: WALK_SEED={seed} pytest {__file__} -k {duplex}")
+        raise
