@@ -35,13 +35,17 @@ class Label:
         self._names = {self.joined, *(word for word in self.words if word not in lexicon.function)}
 
     def has_part(self, joined: str) -> bool:
-        """Whether whole words in a row, spaces aside, are this, or one long word begins so."""
+        """Whether whole words in a row, spaces aside, are this."""
         for begin in range(len(self.canonical)):
             run = ""
             for word in self.canonical[begin:]:
                 run += word
                 if run == joined:
                     return True
+        return False
+
+    def has_beginning(self, joined: str) -> bool:
+        """Whether one long word begins so: "postgres" is PostgreSQL."""
         return len(joined) >= _SHORT_FORM and any(
             word.startswith(joined) and len(joined) >= 0.6 * len(word) for word in self.words
         )
@@ -155,8 +159,11 @@ class Options:
         if exactly or all(word in self._lexicon.function for word in span):
             return set()
         parts = self._those(lambda label: label.has_part(joined))
-        if not parts and (parts := self._those(lambda label: label.sounds_like(joined))):
-            parts |= self._those(lambda label: label.sounds_like(joined, more=1))
+        # A little word ("no", "two", "a") is never a misheard piece of a label: it says something of its own.
+        if not parts and all(map(self._lexicon.carries, span)):
+            parts = self._those(lambda label: label.has_beginning(joined))
+            if not parts and (parts := self._those(lambda label: label.sounds_like(joined))):
+                parts |= self._those(lambda label: label.sounds_like(joined, more=1))
         # Where a "not" would be left out, the part names the contrary as well.
         left_out = any(self.labels[index].negated for index in parts) and not holds(
             span, self._lexicon.negation

@@ -130,6 +130,48 @@ def test_what_is_negated_doubted_asked_or_corrected_chooses_nothing(named, aroun
     assert isinstance(read_spoken(WHICH, around.format(named)), Unclear)
 
 
+_PLACES = Question("Which?", tuple(map(Option, ("Staging cluster", "Throwaway VM", "Local machine"))))
+_NAMES = (
+    ("the first", "option one", "staging", "number 1", "Staging cluster"),
+    ("the second", "two", "B", "throwaway", "throw away VM"),
+    ("the third", "three", "local", "the last one", "letter C"),
+)
+_BETWEEN = """
+    no|or|I mean|not|rather than|instead of|over|then|and|,|wait|sorry|actually|better than|but not
+    |because not|if not|unless|after|and not|nor|plus|also|than|to|through|versus|like|is not|minus
+    |except|without|with|for|please|um|okay|well|so|just|thanks|is fine|I think|it|use|take|hmm|the
+    |I meant|. No,|. Sorry,|? No,|-|/|&|+
+""".replace("\n", " ").split("|")
+
+
+@given(st.permutations(_NAMES), st.data())
+def test_two_options_in_one_reply_never_choose_one_of_them(names, data):
+    one, other = (data.draw(st.sampled_from(group)) for group in names[:2])
+    word = data.draw(st.sampled_from(_BETWEEN)).strip()
+    order = data.draw(
+        st.sampled_from(["{0} {2} {1}", "{0}, {2} {1}", "{2} {0} {1}", "{2} {0}, {1}", "{0}, {1} {2}"])
+    )
+    reply = order.format(one, other, word)
+    assert isinstance(read_spoken(_PLACES, reply), Unclear), reply
+
+
+_FRAMES = """
+    not {}|no {}|no, {}|never {}|don't take {}|{} no|{}, no|{} not|without {}|anything but {}
+    |all but {}|{} is wrong|{} is bad|maybe {}|{} maybe|{} or not|{}, I guess|{} if possible|unless {}
+    |{} only if cheap|what about {}|why {}|{}?|wait, {}|{}, wait|{}, I don't know|I don't want {}
+    |I don't think {}|I'm not sure about {}|skip {}|cancel {}|forget {}|drop {}|avoid {}|neither {}
+    |other than {}|besides {}|I used {}|tell me about {}|{} of them|about {}|half of {}|{} times
+    |the other {}|{} and a half|{} percent|at {}|until {}|{} and|and {}|{} or|{} but|{} to|to {}|{} for
+    |for {}|I want to {}|{} the|the {} of|{} is|is {}
+""".replace("\n", " ").split("|")
+
+
+@given(st.sampled_from([name for group in _NAMES for name in group]), st.sampled_from(_FRAMES))
+def test_an_option_inside_anything_else_that_was_said_is_not_chosen(name, frame):
+    reply = frame.strip().format(name)
+    assert isinstance(read_spoken(_PLACES, reply), Unclear | Wish), reply
+
+
 @given(
     st.lists(
         st.text(st.characters(categories=["L", "N", "P", "Zs"]), min_size=1, max_size=12),
