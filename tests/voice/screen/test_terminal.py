@@ -5,6 +5,7 @@ Screens are kept as text; `REWRITE_SCREENS=1 pytest …` writes them anew, to be
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -28,14 +29,26 @@ TEXT = (
 )
 
 
-def seen(terminal):
+def drawn(terminal):
     """What stands on the screen, the row with the cursor marked."""
-    terminal.settle()
     rows = [line.rstrip() for line in terminal.screen.display]
     cursor = terminal.screen.cursor
     marked = [f"{'<' if number == cursor.y else ' '}|{row}" for number, row in enumerate(rows)]
     last = max(number for number, row in enumerate(rows) if row or number == cursor.y)
     return f"cursor {cursor.x},{cursor.y}\n" + "\n".join(marked[: last + 1]) + "\n"
+
+
+def sees(terminal, name, seconds=5.0):
+    """Hold the screen against the one that is kept, for as long as it may take to be drawn."""
+    path = SCREENS / f"{terminal.screen.columns}x{terminal.screen.lines}" / f"{name}.txt"
+    if os.environ.get("REWRITE_SCREENS"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(drawn(terminal.settle(0.5)))
+    kept, limit = path.read_text(), time.monotonic() + seconds
+    while drawn(terminal) != kept and time.monotonic() < limit:
+        terminal.read()
+    assert drawn(terminal.settle()) == kept, name
+    return terminal
 
 
 @pytest.fixture
@@ -46,41 +59,29 @@ def ready(scripted):
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_screens(ready, width, height):
-    terminal = ready(width=width, height=height)
-    shots = {"start": seen(terminal)}
-    shots["typing"] = seen(terminal.send("h", "ello 日本", "\x0a", "second line"))
-    shots["working"] = seen(
-        terminal.send(
-            "\r",
-            "!AgentStarted(), StatusChanged(Status.WORKING), LevelMeasured(-30.0, 1.0), "
-            f"AssistantDelta({TEXT[:70]}'), MessageQueued('and then the tests'), "
-            "PartialTranscript('I would like to', 1.0)\r",
-        )
+    terminal = sees(ready(width=width, height=height), "start")
+    sees(terminal.send("h", "ello 日本", "\x0a", "second line"), "typing")
+    terminal.send(
+        "\r",
+        "!AgentStarted(), StatusChanged(Status.WORKING), LevelMeasured(-30.0, 1.0), "
+        f"AssistantDelta({TEXT[:70]}'), MessageQueued('and then the tests'), "
+        "PartialTranscript('I would like to', 1.0)\r",
     )
-    shots["narrating"] = seen(
-        terminal.send(
-            f"!AssistantText({TEXT}), NarrationStarted('Shall I go on?'), StatusChanged(Status.NARRATING)\r"
-        )
+    sees(terminal, "working")
+    terminal.send(
+        f"!AssistantText({TEXT}), NarrationStarted('Shall I go on?'), StatusChanged(Status.NARRATING)\r"
     )
-    shots["not-sent"] = seen(
-        terminal.send(
-            "!AgentEnded(), MessageSent('and then the tests'), StatusChanged(Status.LISTENING), "
-            "Discarded(DiscardReason.TYPED_INSTEAD, 'I would like to', 1.0), "
-            "Notice('The microphone is back.')\r"
-        )
+    sees(terminal, "narrating")
+    terminal.send(
+        "!AgentEnded(), MessageSent('and then the tests'), StatusChanged(Status.LISTENING), "
+        "Discarded(DiscardReason.TYPED_INSTEAD, 'I would like to', 1.0), "
+        "Notice('The microphone is back.')\r"
     )
-    terminal.send("ask\r").until("Merge how?")
-    shots["question"] = seen(terminal)
-    shots["answered"] = seen(terminal.settle(0.4).send(DOWN, "\r"))
-    shots["leaving"] = seen(terminal.send(CTRL_C).until("again"))
-    shots["left"] = seen(terminal.send(CTRL_C).until("ended"))
-    assert terminal.ended() == 130
-    for name, shot in shots.items():
-        path = SCREENS / f"{width}x{height}" / f"{name}.txt"
-        if os.environ.get("REWRITE_SCREENS"):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(shot)
-        assert shot == path.read_text(), name
+    sees(terminal, "not-sent")
+    sees(terminal.send("ask\r").until("Merge how?"), "question")
+    sees(terminal.settle(0.4).send(DOWN, "\r"), "answered")
+    sees(terminal.send(CTRL_C), "leaving", 2.0)
+    assert sees(terminal.send(CTRL_C).until("ended"), "left").ended() == 130
 
 
 def test_what_was_said_stays_in_the_scrollback(ready):
