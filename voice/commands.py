@@ -17,6 +17,8 @@ from enum import StrEnum
 from voice.phrases import phrases_of
 from voice.wording import distance, find, located_words, words
 
+_PAUSES = ",.;:!?-\N{EN DASH}\N{EM DASH}\N{HORIZONTAL ELLIPSIS}"
+"""How a transcriber writes that somebody paused."""
 _LEADS_ON = " \t\n,;:-\N{EN DASH}\N{EM DASH}\N{HORIZONTAL ELLIPSIS}"
 LONGEST_FILLER = 4
 """So many words of filler, at most, stand around a command: with more of them somebody is talking."""
@@ -76,9 +78,8 @@ class Controls:
         self._filler = _by_length(around.get("filler", ()))
         self._negation = _by_length(around.get("negation", ()))
         self._backchannels = _by_length(listening.get("backchannels", ()))
-        sends = [phrase for phrase, command in self._phrases if command is Command.SEND and len(phrase) > 1]
-        # One word of the language ("send") ends too many sentences that are not over.
-        self._ends = _by_length([end_word] if end_word else ()) + sends if end_word else []
+        self._end_word = words(end_word or "")
+        self._sends = [phrase for phrase, command in self._phrases if command is Command.SEND]
 
     def command_in(self, text: str, among: Collection[Command] = frozenset(Command)) -> Spoken | None:
         """The command that an utterance is, None where it is none.
@@ -133,13 +134,19 @@ class Controls:
         """The text before the end word (or "send it"), where one is configured and was said last; else None.
 
         The text is as it was written, without the comma that led to the word; empty where nothing else was
-        said.
+        said. Before "send it" there has to be a pause, so that "write the mail and send it" goes on.
         """
+        if not self._end_word:
+            return None
         located = located_words(text)
         said = tuple(word.text for word in located)
-        for phrase in self._ends:
-            if phrase and said[-len(phrase) :] == phrase:
-                return text[: located[-len(phrase)].start].rstrip(_LEADS_ON)
+        for phrase in (self._end_word, *self._sends):
+            before = len(said) - len(phrase)
+            if before < 0 or said[before:] != phrase:
+                continue
+            gap = text[located[before - 1].end : located[before].start] if before else _PAUSES
+            if phrase == self._end_word or any(mark in gap for mark in _PAUSES):
+                return text[: located[before].start].rstrip(_LEADS_ON)
         return None
 
     def _is(self, phrase: Sequence[str], said: Sequence[str]) -> bool:

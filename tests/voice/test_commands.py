@@ -270,7 +270,10 @@ def test_a_reply_is_no_sign_of_listening(text):
         ("Over", ""),
         ("Is it over now", None),
         ("Moreover", None),
-        ("Deploy it. Send.", None),
+        ("Deploy it. Send.", "Deploy it."),
+        ("Write the mail and send it.", None),
+        ("I want to send", None),
+        ("Send it.", ""),
         ("", None),
     ],
 )
