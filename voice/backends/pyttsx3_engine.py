@@ -23,6 +23,12 @@ _CHARACTER_WITHIN_S = 0.005
 """Time limits: for a cold start, for any answer, and more for each character. They are there for an engine
 that hangs: a sentence takes 10 to 100 ms."""
 
+_LETTER_S = 0.02
+"""Seconds of speech for a letter or digit at rate 1, at least: eSpeak took 0.038 for "the the the", the
+shortest of everything tried in three languages."""
+_LONG_WORD = 20
+"""Letters of one word that are counted: of words longer than any, eSpeak leaves some out."""
+
 _ON_LINUX = sys.platform == "linux"
 
 
@@ -102,9 +108,12 @@ class Pyttsx3Engine:
         if not text.strip():
             return Sound(np.zeros(0, np.int16), SAMPLE_RATE)
         within_s = _ANSWER_WITHIN_S + _CHARACTER_WITHIN_S * len(text)
-        reply, samples = await self._ask(
-            {"do": "render", "rate": rate, **self._settings}, text.encode(), within_s
-        )
+        asked = {"do": "render", "rate": rate, **self._settings}
+        reply, samples = await self._ask(asked, text.encode(), within_s)
+        if 0 < len(samples) < 2 * reply["rate"] * least_s(text, rate):
+            # A part of it was skipped, or this is speech like no other: a new engine will tell.
+            await self._worker.kill()
+            reply, samples = await self._ask(asked, text.encode(), within_s)
         if (notice := reply["notice"]) and notice not in self._notices:
             self._notices.append(notice)
             if self._on_notice is not None:
@@ -135,6 +144,12 @@ class Pyttsx3Engine:
                     raise _missing(failure) from None
                 why = failure.sentence
         raise SpeechEngineDied(f"The speech engine does not speak ({why}).", mend="voice doctor")
+
+
+def least_s(text: str, rate: float) -> float:
+    """A sound of so many seconds may be the whole of a text; a shorter one is not plausible."""
+    letters = sum(min(sum(c.isalnum() for c in word), _LONG_WORD) for word in text.split())
+    return letters * _LETTER_S / rate
 
 
 def word_starts(told: Iterable[tuple[float, int]], text: str) -> tuple[tuple[float, int], ...]:

@@ -16,11 +16,14 @@ import numpy as np
 import psutil
 import pytest
 
+from voice.audio import Sound
 from voice.backends import pyttsx3_engine
+from voice.backends.null_speaker import SkippingSpeaker
 from voice.backends.pyttsx3_engine import Pyttsx3Engine, word_starts
 from voice.backends.pyttsx3_worker import Voice, choose_voice
 from voice.errors import SpeechEngineDied, SpeechEngineError, SpeechEngineMissing
-from voice.speaking.narrator import rendered
+from voice.events import NarrationEnding
+from voice.speaking.narrator import Narrator, rendered
 
 pytestmark = pytest.mark.anyio
 
@@ -382,8 +385,10 @@ FAKE = """
 
     class Engine:
         def __init__(self):
+            import threading
             self.listeners = {}
             self.texts = 0
+            self.made_in = threading.current_thread()
         def getProperty(self, name):
             return [SimpleNamespace(id="x", name="X", languages=["en"])] if name == "voices" else "x"
         def setProperty(self, name, value):
@@ -466,6 +471,76 @@ async def test_a_text_without_sound_is_told_from_an_engine_without(fake: MakeFak
         assert not len((await engine.render("q")).samples)
         assert engine.notices == ("The speech engine has no sound for “q”.",)
         assert len((await engine.render("Hello.")).samples) == 800
+
+
+async def test_a_sound_too_short_to_be_the_whole_is_made_again_by_a_new_engine(fake: MakeFake) -> None:
+    text = "The second line is not to be skipped silently."
+    body = "self.write(b'\\1\\0' * (800 if self.texts > 1 else 16_000)); self.finish()"
+    async with fake(body) as engine:
+        await engine.render(text)
+        first = engine.pid
+        assert len((await engine.render(text)).samples) == 16_000
+        assert engine.pid != first
+
+
+async def test_what_stays_short_is_taken_as_it_is(fake: MakeFake) -> None:
+    async with fake("self.write(b'\\1\\0' * 80); self.finish()") as engine:
+        assert len((await engine.render("A whole sentence.")).samples) == 80
+
+
+async def test_the_engine_is_made_and_run_in_the_main_thread(fake: MakeFake) -> None:
+    body = """
+        import threading
+        made_and_run = [self.made_in, threading.current_thread()]
+        assert made_and_run == [threading.main_thread()] * 2
+        self.write(b'\\1\\0' * 800)
+        self.finish()
+    """
+    async with fake(body) as engine:
+        assert len((await engine.render("Hello.")).samples) == 800
+
+
+async def test_an_engine_that_ends_its_program_once_is_replaced(fake: MakeFake, tmp_path: Path) -> None:
+    body = f"""
+        from pathlib import Path
+        ended = Path({str(tmp_path / "ended")!r})
+        if not ended.exists():
+            ended.touch()
+            sys.exit(0)
+        self.write(b'\\1\\0' * 800)
+        self.finish()
+    """
+    async with fake(body) as engine:
+        assert len((await engine.render("Hello.")).samples) == 800
+
+
+@on_linux
+async def test_the_child_is_a_program_of_its_own_and_no_fork_of_ours(engine: Pyttsx3Engine) -> None:
+    await engine.render("One.")
+    assert "voice.backends.pyttsx3_worker" in psutil.Process(engine.pid).cmdline()
+
+
+@on_linux
+async def test_it_needs_no_player(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))  # no aplay, nothing
+    async with Pyttsx3Engine() as engine:
+        assert (await engine.render("One two three.")).duration_s > 0.5
+
+
+@on_linux
+async def test_a_narration_goes_on_when_the_engine_is_killed_in_its_middle(engine: Pyttsx3Engine) -> None:
+    speaker = SkippingSpeaker()
+    text = "One is said. Two is said. Three is said. " * 3
+
+    class Killing(SkippingSpeaker):
+        async def play(self, sound: Sound) -> None:
+            await speaker.play(sound)
+            if speaker.sounds in (2, 5) and engine.pid is not None:
+                os.kill(engine.pid, signal.SIGKILL)
+
+    narrated = await Narrator(engine, Killing()).narrate(text)
+    assert narrated.ending is NarrationEnding.COMPLETED
+    assert speaker.sounds == 9
 
 
 @pytest.mark.parametrize(
