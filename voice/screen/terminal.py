@@ -40,6 +40,10 @@ from voice.screen.talking import HUNG_UP, INTERRUPTED, LEFT, Armed, Talk, Turns
 PAUSE_S = 1.0
 """A question waits until somebody who is typing has paused for so long: their keys are not meant for it."""
 
+PASTED_KEYS = 4
+"""So many keys behind Enter, there at once, are more than somebody typed: the terminal pastes and does not say
+so, and the line is not over."""
+
 GUARD_S = 0.3
 """So soon after a dialog Enter sends nothing: it was meant for the dialog."""
 
@@ -219,7 +223,7 @@ class ChatTerminal:
 
     def _enter(self, event: KeyPressEvent) -> None:
         queue = event.app.key_processor.input_queue
-        if queue and len(queue[0].key) == 1:  # pasted, into a terminal that does not say so
+        if len(queue) >= PASTED_KEYS and len(queue[0].key) == 1:
             self._input.insert_text("\n")
             return
         if anyio.current_time() < self._sends_from_s:

@@ -61,8 +61,8 @@ def ready(scripted):
 def test_screens(ready, width, height):
     terminal = sees(ready(width=width, height=height), "start")
     sees(terminal.send("h", "ello 日本", "\x0a", "second line"), "typing")
+    terminal.send("\r").until("hello 日本").until("microphone held", gone=True)
     terminal.send(
-        "\r",
         "!AgentStarted(), StatusChanged(Status.WORKING), LevelMeasured(-30.0, 1.0), "
         f"AssistantDelta({TEXT[:70]}'), MessageQueued('and then the tests'), "
         "PartialTranscript('I would like to', 1.0)\r",
@@ -118,7 +118,9 @@ def test_a_paste_is_one_message_in_any_terminal(ready):
     assert "you     >" not in terminal.text
     terminal.send("\r").until("you     > one")
     assert terminal.text.count("you     >") == 1
-    terminal.send("three\rfour").until("four").settle()  # all at once, as a terminal without marks pastes
+    terminal.send("three\rfour, and more").until(
+        "and more"
+    ).settle()  # all at once, as a terminal without marks pastes
     assert terminal.text.count("you     >") == 1
     terminal.send("\r").until("you     > three")
 
