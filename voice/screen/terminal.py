@@ -41,8 +41,8 @@ PAUSE_S = 1.0
 """A question waits until somebody who is typing has paused for so long: their keys are not meant for it."""
 
 PASTED_KEYS = 4
-"""So many keys behind Enter, there at once, are more than somebody typed: the terminal pastes and does not say
-so, and the line is not over."""
+"""So many keys behind Enter, there at once, are more than somebody typed: the terminal pastes and does not
+say so, and the line is not over."""
 
 GUARD_S = 0.3
 """So soon after a dialog Enter sends nothing: it was meant for the dialog."""
