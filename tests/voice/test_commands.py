@@ -8,6 +8,7 @@ from voice.wording import words
 
 ENGLISH = Controls("en")
 GERMAN = Controls("de")
+WITH_END_WORD = Controls("en", None, "over")
 
 SAID = {
     "Stop voice.": Command.STOP_VOICE,
@@ -191,7 +192,7 @@ def test_every_language_says_and_names_all_that_english_does():
 
 @given(st.text(max_size=80))
 def test_any_text_is_looked_at_without_an_error(text):
-    controls = Controls("en", None, "over")
+    controls = WITH_END_WORD
     controls.command_in(text)
     controls.stop_phrase_in(text, "We are saying this.")
     controls.is_backchannel(text)
