@@ -182,7 +182,7 @@ class Walk(ScriptedParts):
         await self._hear(sound(self.random.choice([0.5, 3.0, 9.0]), 0))
 
     async def key(self):
-        self.draft = self.random.choice(["", "", "x", "xy"])
+        self.draft = "" if self.draft and self.random.random() < 0.7 else self.random.choice(["x", "xy"])
         self.chat.draft(self.draft)
 
     async def send(self):
@@ -195,7 +195,7 @@ class Walk(ScriptedParts):
         self.chat.send("")
 
     async def toggle(self):
-        if self.random.random() < 0.5 or self.chat.voice_state is not VoiceState.ACTIVE:
+        if self.random.random() < 0.15 or self.chat.voice_state is not VoiceState.ACTIVE:
             self.chat.toggle_voice()
 
     async def stop_key(self):
@@ -238,9 +238,9 @@ class Walk(ScriptedParts):
 
     WEIGHTS = {  # noqa: RUF012
         "speak": 14, "begin_to_speak": 6, "control": 8, "noise": 3, "echo": 6, "silence": 6, "key": 6,
-        "send": 5, "enter": 1, "toggle": 3, "stop_key": 2, "interrupt_key": 1, "agent_begins": 4,
-        "agent_ends": 6, "agent_writes": 5, "agent_narrates": 6, "agent_asks": 3, "narration_goes_on": 20,
-        "device_is_lost": 2, "time_passes": 3, "host_crashes": 1,
+        "send": 5, "enter": 1, "toggle": 9, "stop_key": 2, "interrupt_key": 1, "agent_begins": 4,
+        "agent_ends": 6, "agent_writes": 5, "agent_narrates": 6, "agent_asks": 3, "narration_goes_on": 32,
+        "device_is_lost": 2, "time_passes": 6, "host_crashes": 1,
     }  # fmt: skip
 
     async def _reply(self, seconds, silence):
