@@ -31,10 +31,11 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager, suppress
 from itertools import count
 from pathlib import Path
+from socket import SHUT_RDWR
 from typing import Any, Literal
 
 import anyio
-from anyio.abc import SocketStream, TaskGroup
+from anyio.abc import SocketAttribute, SocketStream, TaskGroup
 
 from questionnaire import (
     AdjustableToolset,
@@ -76,6 +77,8 @@ class Bridge:
     to Pi's other extensions, which may answer.
     """
 
+    _surface: ToolSurface
+
     def __init__(
         self,
         tools: AdjustableToolset,
@@ -88,7 +91,6 @@ class Bridge:
         self._mirrors = mirrors
         self._link: _Link | None = None
         self._changed = anyio.Event()
-        self._surface = ToolSurface(tools, self._set)
         self._base: tuple[str, ...] = ()
         self._count = self._obeyed = 0
         self._saying: dict[int, _Saying] = {}
@@ -123,10 +125,9 @@ class Bridge:
         place = MeetingPlace(folder)
         async with place.open() as listener:
             with ExitStack() as life:
-                self._surface = ToolSurface(self._tools, self._set)
-                life.callback(self._surface.lost)
-                life.callback(self._surface.close)
+                # First what is to be refused, then what is to be hidden: a call in between is ours to refuse.
                 life.callback(self._tools.on_change(lambda _: self._tell_withheld()))
+                self._surface = life.enter_context(ToolSurface(self._tools, self._set))
                 if self._mirrors is not None:
                     # Whether any extension there would answer is not known: nothing is asked for its sake.
                     life.enter_context(self._mirrors.listen(self._emit, answers=False))
@@ -135,6 +136,7 @@ class Bridge:
                     try:
                         yield
                     finally:
+                        await self._hang_up()
                         tasks.cancel_scope.cancel()
 
     async def settled(self) -> None:
@@ -195,29 +197,34 @@ class Bridge:
     async def _meet(self, place: MeetingPlace, stream: SocketStream) -> None:
         async with stream:
             link = _Link(stream)
-            hello = None
-            with anyio.move_on_after(_HELLO_WITHIN_S):
-                hello = await link.next()
-            if hello is None or hello.get("type") != "hello" or not place.admits(hello.get("token")):
-                return
-            with anyio.move_on_after(_LEAVES_WITHIN_S):
-                while self._link is not None:
-                    await self._changed.wait()
-            if self._link is not None:
-                return  # one Pi at a time
-            link.mode, link.working = str(hello.get("mode")), hello.get("busy") is True
-            self._link = link
-            self._obeyed = self._count
             try:
-                async with anyio.create_task_group() as link.tasks:
-                    link.tasks.start_soon(link.write_all)
-                    await self._serve(link)
-                    link.tasks.cancel_scope.cancel()
-            except Exception:
-                _log.exception("the bridge to Pi was closed")
+                await self._admit(place, link)
             finally:
-                self._part()
                 link.close()
+
+    async def _admit(self, place: MeetingPlace, link: _Link) -> None:
+        hello = None
+        with anyio.move_on_after(_HELLO_WITHIN_S):
+            hello = await link.next()
+        if hello is None or hello.get("type") != "hello" or not place.admits(hello.get("token")):
+            return
+        with anyio.move_on_after(_LEAVES_WITHIN_S):
+            while self._link is not None:
+                await self._changed.wait()
+        if self._link is not None:
+            return  # one Pi at a time
+        link.mode, link.working = str(hello.get("mode")), hello.get("busy") is True
+        self._link = link
+        self._obeyed = self._count
+        try:
+            async with anyio.create_task_group() as link.tasks:
+                link.tasks.start_soon(link.write_all)
+                await self._serve(link)
+                link.tasks.cancel_scope.cancel()
+        except Exception:
+            _log.exception("the bridge to Pi was closed")
+        finally:
+            self._part()
 
     async def _serve(self, link: _Link) -> None:
         tools, withheld = described(self._tools.inner.tools()), self._surface.withheld
@@ -225,6 +232,14 @@ class Bridge:
         while (said := await link.next()) is not None:
             self._take(link, said)
             self._wake()
+
+    async def _hang_up(self) -> None:
+        """End the connection at both ends, so that nobody is cancelled in the middle of reading it."""
+        with anyio.move_on_after(_LEAVES_WITHIN_S, shield=True):
+            if self._link is not None:
+                self._link.hang_up()
+            while self._link is not None:
+                await self._changed.wait()
 
     def _part(self) -> None:
         self._link = None
@@ -342,6 +357,11 @@ class _Link:
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             return False
         return True
+
+    def hang_up(self) -> None:
+        """Have both ends read the end of the stream."""
+        with suppress(OSError):
+            self._stream.extra(SocketAttribute.raw_socket).shutdown(SHUT_RDWR)  # noqa: S610
 
     def close(self) -> None:
         """Send nothing any more."""

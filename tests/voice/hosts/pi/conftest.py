@@ -87,3 +87,12 @@ def pi_arguments():
 @pytest.fixture
 def anyio_backend():
     return "asyncio"
+
+
+@pytest.fixture
+def make_tools():
+    """The script that writes `tools.json`."""
+    spec = importlib.util.spec_from_file_location("make_tools", HERE / "make_tools.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
