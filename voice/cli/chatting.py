@@ -95,7 +95,15 @@ async def converse(
             yield parts
 
     presenter = screen.presenter if beside is None else TogetherPresenter(screen.presenter, beside)
-    chat = Chat(make_host, opened, settings, emit, presenter=presenter, questionnaire=questionnaire)
+    chat = Chat(
+        make_host,
+        opened,
+        settings,
+        emit,
+        presenter=presenter,
+        questionnaire=questionnaire,
+        notify_herdr=_notify_herdr(),
+    )
     screen.tell(
         f"Viva Voce: you talk with {chat.host_name}. Say or type something; {screen.help_with} helps."
     )
@@ -111,6 +119,13 @@ async def converse(
                 await ended.screen_closed()
             tasks.cancel_scope.cancel()
     return ended.code
+
+
+def _notify_herdr() -> bool:
+    try:
+        return questionnaire_settings().notify_herdr
+    except BadSettings as error:
+        raise SettingsError(str(error)) from error
 
 
 class _Ended:

@@ -5,7 +5,6 @@ It sees a tool set with two doors and gets user messages as text. It knows nothi
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
@@ -16,6 +15,7 @@ import anyio
 from questionnaire import ToolResult, Toolset
 from voice.events import AssistantText, Emit, ToolCalled
 from voice.ports import Delivery
+from voice.spoken_answers import choice_of, spoken_digits, yes_or_no
 
 ASK = "ask_user_question"
 
@@ -46,22 +46,13 @@ KEEP_IT: Mapping[str, Any] = {
 }
 
 SHALL_WE_TALK = "Shall we go through the rest by voice? Please say yes or no."
+DATABASES = ("SQLite", "PostgreSQL")
 WHICH_DATABASE = (
     "Question 1: Which database should it use? Options: 1, SQLite; 2, PostgreSQL. Please choose one option."
     " You may also answer in your own words."
 )
 WHICH_TESTS = "And what should I know about your tests? Answer in your own words."
 WHICH_PORT = "Last question: on which port should it listen? Please spell it, digit by digit."
-
-_YES = {"yes", "yeah", "yep", "sure", "okay", "ok"}
-_NO = {"no", "nope", "not"}
-_DIGITS = {
-    word: str(digit)
-    for digit, words in enumerate(
-        ["zero oh", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
-    )
-    for word in words.split()
-}
 
 
 class DemoAgent:
@@ -109,14 +100,15 @@ class DemoAgent:
 
     async def with_voice(self) -> None:
         """Ask four questions by narrating them, and say what was understood."""
-        willing = understood_yes_no(await self._ask_aloud(SHALL_WE_TALK))
+        willing = yes_or_no(await self._ask_aloud(SHALL_WE_TALK))
         heard = {True: "Good.", False: "Quickly, then.", None: "I take that as a maybe."}[willing]
         await self._call(ASK, KIND_OF_PROJECT)  # a model may try: it is told to narrate instead
         reply = await self._ask_aloud(f"{heard} {WHICH_DATABASE}")
-        self._plan["database"] = understood_choice(reply, ("SQLite", "PostgreSQL"))
+        chosen = choice_of(DATABASES, reply)
+        self._plan["database"] = reply if chosen is None else DATABASES[chosen]
         self._plan["tests"] = await self._ask_aloud(f"{self._plan['database']}. {WHICH_TESTS}")
         reply = await self._ask_aloud(f"I have noted that. {WHICH_PORT}")
-        self._plan["port"] = understood_digits(reply) or reply
+        self._plan["port"] = spoken_digits(reply) or reply
         await self._narrate(f"Port {', '.join(self._plan['port'])}. Thank you, that was all.")
 
     async def after_voice(self) -> None:
@@ -146,35 +138,6 @@ class DemoAgent:
 
     def _say(self, text: str) -> None:
         self._emit(AssistantText(text))
-
-
-def understood_yes_no(reply: str) -> bool | None:
-    """Whether a reply is a yes or a no; None where it is neither, or both."""
-    words = set(_words(reply))
-    yes, no = bool(words & _YES), bool(words & _NO)
-    return yes if yes != no else None
-
-
-def understood_choice(reply: str, options: tuple[str, ...]) -> str:
-    """The option that a reply names by its number, its ordinal or its label; else the reply itself."""
-    squeezed = "".join(_words(reply))
-    ordinals = ("first", "second", "third", "fourth")
-    named = [
-        option
-        for number, (option, ordinal) in enumerate(zip(options, ordinals, strict=False), 1)
-        if {str(number), ordinal} & set(_words(reply)) or option.lower() in squeezed
-    ]
-    return named[0] if len(named) == 1 else reply
-
-
-def understood_digits(reply: str) -> str:
-    """The digits of a spelled number, "" where something else was said: "4, 2. 7-1" is 4271."""
-    spelled = [_DIGITS.get(word, word) for word in _words(reply)]
-    return "".join(spelled) if all(word.isdecimal() for word in spelled) else ""
-
-
-def _words(reply: str) -> list[str]:
-    return re.findall(r"[a-z]+|\d+", reply.lower())
 
 
 def _answer(result: ToolResult) -> str | None:
