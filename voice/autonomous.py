@@ -47,7 +47,7 @@ from voice.events import (
 from voice.ports import Microphone
 from voice.speaking.earcons import Earcon
 from voice.speaking.manner import Manner
-from voice.speaking.narrator import Narrator, Position
+from voice.speaking.narrator import Narrated, Narrator, Position
 from voice.speaking.writing import Writing
 from voice.spoken_form import spoken_questionnaire
 from voice.tasks import lone_errors
@@ -470,6 +470,8 @@ class AutonomousVoice:
             self._happened(Speaking(job.text, job.kind))
             with _FloorBySentence(parts, whole=isinstance(job.source, str)):
                 narrated = await parts.narrator.narrate(job.source, start=job.position, slowly=job.slowly)
+            if heard := _words_heard(narrated, job.position):
+                parts.ears.cut_short(heard)
             job.played_s += narrated.ended.played_s
             job.position, job.notice = narrated.position, narrated.ended.notice
             paused = job.resumed is not None and narrated.ending is NarrationEnding.INTERRUPTED
@@ -510,6 +512,17 @@ class AutonomousVoice:
         if before is VoiceState.ACTIVE:
             self._emit(DevicesInUse("", ""))
         self._emit(VoiceStateChanged(state))
+
+
+def _words_heard(narrated: Narrated, start: Position | None) -> str:
+    """What was heard of the sentence in which a narration was broken off; "" where it was not in one."""
+    at = narrated.position
+    if narrated.ending is not NarrationEnding.INTERRUPTED or not at.played_s:
+        return ""
+    sentence = narrated.sentences[at.sentence]
+    begin = start.character if start is not None and start.sentence == at.sentence else 0
+    end = sentence.find(" ", at.character)
+    return sentence[begin : end if end >= 0 else None]
 
 
 class _FloorBySentence:

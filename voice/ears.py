@@ -191,6 +191,10 @@ class Ears:
         """The narrator's hook: this sentence begins to be heard; None when nothing is any more."""
         self._floor.says(sentence)
 
+    def cut_short(self, heard: str) -> None:
+        """The sentence that was heard last was broken off after these words: an echo holds no later ones."""
+        self._floor.cut_short(heard)
+
     def on_played(self, samples: Samples, in_s: float) -> None:
         """The speaker's hook: in so many seconds these samples (at SAMPLE_RATE) are heard, and then nothing.
 

@@ -102,3 +102,8 @@ class Floor:
             self._said[-1] = replace(self._said[-1], end_s=self.now_s)
         if sentence:
             self._said.append(Said(sentence, self.now_s))
+
+    def cut_short(self, heard: str) -> None:
+        """The sentence that was said last was broken off: only these words of it were heard."""
+        if self._said:
+            self._said[-1] = replace(self._said[-1], text=heard)

@@ -635,6 +635,28 @@ async def test_what_is_paused_goes_on_at_the_word_and_is_one_narration():
     assert ended.played_s == pytest.approx(stage.engine.duration_s("One two thr" + "three four five."))
 
 
+async def test_of_a_sentence_that_is_broken_off_the_ears_know_which_words_were_heard():
+    stage = Stage("Hotel India.", duplex=Duplex.HEADPHONES)
+    stage.speaker.hold()
+    heard = "Alpha bravo charlie delta echo foxtrot golf hotel india"
+    rest = " juliet kilo lima mike november oscar papa quebec romeo sierra tango uniform victor whiskey."
+    async with stage.on(), anyio.create_task_group() as tasks:
+        tasks.start_soon(stage.voice.narrate, heard + rest)
+        await stage.speaker.begun()
+        spoken_s = stage.engine.duration_s(heard)
+        stage.microphone.feed(spoken_s - 0.4, spoken=False)
+        stage.microphone.feed(0.4, spoken=True)
+        await stage.microphone.drained()
+        stage.speaker.hear(spoken_s)
+        stage.voice.pause()
+        await settled()
+        stage.microphone.feed(2.5, spoken=False)
+        await stage.microphone.drained()
+        stage.voice.silence()
+    assert stage.said == []
+    assert stage.dropped() == [(DiscardReason.ECHO, "Hotel India.")]
+
+
 async def test_what_is_paused_can_be_silenced_and_what_waits_behind_it_with_it():
     stage = Stage()
     stage.speaker.hold()

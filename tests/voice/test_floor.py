@@ -45,6 +45,17 @@ def test_what_is_being_said_is_told_with_what_was_said_just_before():
     assert not floor.spoken_since(3.5)
 
 
+def test_of_a_sentence_that_was_broken_off_only_what_was_heard_is_remembered():
+    floor = Floor()
+    floor.cut_short("Nothing.")
+    assert not floor.said
+    floor.says("One two three.")
+    pass_frames(floor, 50)
+    floor.says(None)
+    floor.cut_short("One two")
+    assert floor.said == (Said("One two", 0.0, 1.0),)
+
+
 def test_what_was_said_long_ago_is_forgotten():
     floor = Floor()
     floor.says("One.")
