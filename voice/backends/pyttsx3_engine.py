@@ -108,7 +108,7 @@ class Pyttsx3Engine:
         if not text.strip():
             return Sound(np.zeros(0, np.int16), SAMPLE_RATE)
         within_s = _ANSWER_WITHIN_S + _CHARACTER_WITHIN_S * len(text)
-        asked = {"do": "render", "rate": rate, **self._settings}
+        asked: dict[str, object] = {"do": "render", "rate": rate, **self._settings}
         reply, samples = await self._ask(asked, text.encode(), within_s)
         if 0 < len(samples) < 2 * reply["rate"] * least_s(text, rate):
             # A part of it was skipped, or this is speech like no other: a new engine will tell.

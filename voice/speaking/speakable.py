@@ -33,7 +33,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
-from itertools import pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ somebody interrupts."""
 READ_ROWS = READ_COLUMNS = 4
 """The largest table that is read out: beyond it nobody remembers what stood where."""
 
-_BRACKETS = _LONGEST_LINK_TEXT = 1_000
+_BRACKETS = _LONGEST_LINK_TEXT = 300
 """The brackets of a paragraph that may begin a link are its first so many, and a link's text has at most so
 many characters: the parser looks for the end of each anew, and would take for ever."""
 
@@ -185,8 +185,10 @@ def _parser() -> MarkdownIt:
     parser.block.ruler.at("html_block", invisible_html, {"alt": ["paragraph", "reference", "blockquote"]})
     parser.inline.ruler.at("emphasis", _emphasis)
     for name, rule in (("link", link), ("image", image)):
-        parser.inline.ruler.at(name, partial(_where_brackets_are_few, rule))
-    parser.inline.ruler.after("link", "reference_link", partial(_where_brackets_are_few, _reference_link))
+        parser.inline.ruler.at(name, partial(_where_brackets_are_few, rule, "]("))
+    parser.inline.ruler.after(
+        "link", "reference_link", partial(_where_brackets_are_few, _reference_link, "][")
+    )
     parser.inline.ruler2.push("note_open_delimiters", _note_open_delimiters)
     # A link is its text wherever it leads.
     parser.validateLink = lambda url: True  # type: ignore[method-assign]  # noqa: ARG005
@@ -207,14 +209,24 @@ def last_closings(text: str) -> dict[str, int]:
     return last
 
 
+@lru_cache(maxsize=8)
+def _end_of_brackets(text: str) -> int:
+    """Where the first bracket stands that begins no link any more, for there are too many before it."""
+    brackets = (at for at, character in enumerate(text) if character == "[")
+    return next(islice(brackets, _BRACKETS, None), len(text))
+
+
 def _where_brackets_are_few(
-    rule: Callable[[StateInline, bool], bool], state: StateInline, silent: bool
+    rule: Callable[[StateInline, bool], bool], behind: str, state: StateInline, silent: bool
 ) -> bool:
+    """The rule, where its bracket is one of the first, and is closed soon by what is to stand ``behind``."""
     bracket = state.src.find("[", state.pos, state.pos + 2)
-    if bracket < 0 or state.src.count("[", 0, bracket) >= _BRACKETS:
+    if bracket < 0 or bracket >= _end_of_brackets(state.src):
         return False
-    end = state.posMax
-    state.posMax = min(end, bracket + _LONGEST_LINK_TEXT)
+    end, soon = state.posMax, min(state.posMax, bracket + _LONGEST_LINK_TEXT)
+    if state.src.find(behind, bracket, soon + 1) < 0:
+        return False
+    state.posMax = soon
     closed = state.md.helpers.parseLinkLabel(state, bracket) >= 0
     state.posMax = end
     return closed and rule(state, silent)

@@ -57,6 +57,8 @@ GOLDEN = {
     # links
     "a link": ("See [the manual](https://example.com/a).", ["See the manual."]),
     "a reference": ("See [it][1].\n\n[1]: https://example.com", ["See it."]),
+    "a reference that is defined nowhere": ("See [it][1] and [that][].", ["See it and that."]),
+    "no reference": ("x[0][1], a[i][j] and [0][1]", ["x[0][1], a[i][j] and [0][1]"]),
     "a script as link": ("[click](javascript:alert(1))", ["click"]),
     "a link without text": ("[](https://example.com/a)", ["a link to example.com"]),
     "an image": ("![a cat](cat.png) and ![](dog.png)", ["a cat and an image"]),
@@ -88,6 +90,9 @@ GOLDEN = {
         "|a|b|c|d|e|\n|-|-|-|-|-|\n|1|2|3|4|5|",
         ["a table of 1 row and 5 columns: a, b, c, d, e"],
     ),
+    "a table without outer bars": ("Name | Age\n---|---\nAnn | 30", ["Name: Ann, Age: 30"]),
+    "a heading with a number": ("No. | Name\n---|---\n1 | Ann", ["No.: 1, Name: Ann"]),
+    "sentences before a bar": ("One. Two | three\n---|---", ["One.", "Two | three ---|---"]),
     "a table of headings": ("| a | b |\n|---|---|", ["a, b"]),
     "a tick in a table": ("| ok |\n|---|\n| ✅ |", ["ok: check mark"]),
     # HTML
