@@ -57,7 +57,7 @@ class Lexicon:
         self.letter_sounds: dict[str, str] = dict(answers.get("letter_sounds", {}))
         self.times: dict[str, int] = dict(answers.get("times", {}))
         self.spelled: dict[str, str] = dict(answers.get("spelled", {}))
-        self._zero = frozenset(answers.get("zero", ()))
+        self.zero = frozenset(answers.get("zero", ()))
         self._numbers = {words(name)[0]: number for number, name in enumerate(answers.get("numbers", ()))}
         self.function = frozenset(word for phrase in listed("function") for word in phrase)
         empty = (self.lead, self.trail, self.negation, self.doubt, self.alternatives, self.yes, self.no)
@@ -82,18 +82,21 @@ class Lexicon:
         """What a word adds to a spelled number: digits, or one digit as a word."""
         if word.isascii() and word.isdecimal():
             return word
-        digit = 0 if word in self._zero else self._numbers.get(word)
+        digit = 0 if word in self.zero else self._numbers.get(word)
         return str(digit) if digit is not None and digit < 10 else None
 
     def carries(self, word: str) -> bool:
         """Whether a word says something of its own."""
         return word not in self._empty and self.number(word) is None and (len(word) > 1 or not word.isascii())
 
-    def bare(self, heard: Words) -> Words:
-        """The words without filler at either end."""
+    def bare(self, heard: Words, keep_last: frozenset[str] = frozenset()) -> Words:
+        """The words without filler at either end; one of ``keep_last`` at their end is none."""
         while begun := next((filler for filler in self.filler if heard[: len(filler)] == filler), None):
             heard = heard[len(begun) :]
-        while ended := next((filler for filler in self.filler if heard[-len(filler) :] == filler), None):
+        while heard[-1:] and heard[-1] not in keep_last:
+            ended = next((filler for filler in self.filler if heard[-len(filler) :] == filler), None)
+            if ended is None:
+                break
             heard = heard[: -len(ended)]
         return heard
 

@@ -15,8 +15,8 @@ from voice.wording import words
 LEAST_CONFIDENCE = -0.85
 """The average log probability below which nothing that was heard is taken for an answer.
 
-Of 281 answers that tiny.en heard rightly from people 277 are above it, and the two that it invented are below;
-the same recordings chose it: ``benchmarks/results/spoken_answers.md``. Another model may want another.
+Of 281 answers that tiny.en heard rightly from people 277 are above it, and the two that it invented are
+below; the same recordings chose it: ``benchmarks/results/spoken_answers.md``. Another model may want another.
 """
 
 

@@ -10,10 +10,8 @@ def spoken_digits(text: str, language: str = "en") -> str:
     """The digits that were spelled, "" where anything else was said: "4, 2. 7-1", "four two 71" are 4271."""
     lexicon = lexicon_of(language)
     spelled, times, sure = "", 1, False
-    heard = words(text)
-    while heard and lexicon.bare(heard[-1:]) == () and lexicon.digits(heard[-1]) is None:
-        heard = heard[:-1]
-    for word in lexicon.bare((*heard, "0"))[:-1]:  # "oh" is a sigh before the digits, and a zero behind them
+    # "Oh" is a sigh before digits, and a zero behind them.
+    for word in lexicon.bare(words(text), keep_last=lexicon.zero):
         if word in lexicon.times and times == 1:
             times = lexicon.times[word]
             continue

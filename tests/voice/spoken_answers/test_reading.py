@@ -258,8 +258,9 @@ def test_a_choice_among_labels_alone():
     [
         ("4, 2. 7, 1", "4271"), ("four two seven one", "4271"), ("4271.", "4271"), ("4-2-7-1", "4271"),
         ("four oh four", "404"), ("double four two", "442"), ("Um, 80 80, please.", "8080"), ("zero", "0"),
-        ("eight oh eight oh", "8080"), ("oh, four two", "42"), ("oh", ""), ("four two oh", "420"), ("Oh, four two, please.", "42"), ("oh oh", ""), ("um", ""), ("", ""), ("port 4271", ""), ("a hundred", ""), ("double", ""), ("four or five", ""),
-        ("ten", ""),
+        ("eight oh eight oh", "8080"), ("oh, four two", "42"), ("oh", ""), ("four two oh", "420"),
+        ("Oh, four two, please.", "42"), ("oh oh", ""), ("um", ""), ("", ""), ("port 4271", ""),
+        ("a hundred", ""), ("double", ""), ("four or five", ""), ("ten", ""),
     ],
 )  # fmt: skip
 def test_spelled_digits(text, digits):
