@@ -8,7 +8,7 @@ import anyio
 
 
 class Writing:
-    """Takes the parts of a text as they come, and gives them to readers; the writer never waits.
+    """Takes the parts of a text as they come: its writer never waits, each reader begins at the beginning.
 
     ::
 
@@ -46,8 +46,14 @@ class Writing:
         self._tell()
 
     def __aiter__(self) -> AsyncIterator[str]:
-        """The parts, from the first one on, for each reader anew: what was interrupted can go on."""
+        """The text from its beginning, in parts."""
         return _Reader(self)
+
+    async def after(self, read: int) -> list[str]:
+        """The parts after the first ``read``: waits until there are any; none at the end of the text."""
+        while read == len(self._parts) and not self._ended:
+            await self._changed.wait()
+        return self._parts[read:]
 
     def _tell(self) -> None:
         self._changed.set()
@@ -59,16 +65,12 @@ class _Reader:
         self._writing = writing
         self._read = 0
 
-    def __aiter__(self) -> AsyncIterator[str]:
+    def __aiter__(self) -> _Reader:
         return self
 
     async def __anext__(self) -> str:
-        """What has been written since the last part; waits for it."""
-        writing = self._writing
-        while self._read == len(writing._parts):
-            if writing.ended:
-                raise StopAsyncIteration
-            await writing._changed.wait()
-        parts = writing._parts[self._read :]
-        self._read = len(writing._parts)
+        parts = await self._writing.after(self._read)
+        if not parts:
+            raise StopAsyncIteration
+        self._read += len(parts)
         return "".join(parts)

@@ -377,6 +377,30 @@ async def test_a_text_that_stops_being_written_can_be_gone_on_with() -> None:
         assert engine.texts == list(SENTENCES)
 
 
+async def test_a_writing_that_is_narrated_again_goes_on_at_its_position() -> None:
+    engine, speaker, writing = ScriptedEngine(seconds_per_character=0.1), ScriptedSpeaker(), Writing()
+    speaker.hold()
+    narrator = Narrator(engine, speaker)
+    async with narrations(narrator) as start:
+        narration = await start(writing)
+        writing.add(TEXT[:20])
+        await settle()
+        writing.add(TEXT[20:40])
+        speaker.finish()
+        await settle()
+        speaker.hear(0.5)
+        narrator.interrupt()
+        await settle()
+        engine.texts.clear()
+        again = await start(writing, narration.done.position)
+        speaker.release()
+        writing.add(TEXT[40:])
+        writing.end()
+        await settle()
+        assert engine.texts == ["is second.", *SENTENCES[2:]]
+        assert again.done.ended.text == TEXT
+
+
 async def test_a_writer_that_fails_is_told_after_what_could_be_heard() -> None:
     async def writer() -> AsyncIterator[str]:
         yield "One is first. Two "
