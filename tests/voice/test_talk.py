@@ -45,22 +45,25 @@ async def test_a_conversation_is_spoken_and_goes_on_from_its_history():
     agent = Agent(FunctionModel(stream_function=count))
     speaker = make_speaker(Settings().speaking, heard=False)
     events, messages = [], []
-    for recording in ("use-postgresql.wav", "yes-please.wav"):
+    for recording, prompt in (("use-postgresql.wav", "Begin."), ("yes-please.wav", "")):
         with anyio.fail_after(60):
             messages = await run(
                 agent,
+                prompt=prompt,
                 history=messages,
                 microphone=RecordingMicrophone(FIXTURES / recording),
                 speaker=speaker,
                 emit=events.append,
             )
     heard = [event.text for event in events if isinstance(event, UserMessage)]
-    assert len(heard) == 2
+    assert len(heard) == 3
     assert said(messages) == heard
-    assert "postgres" in heard[0].lower()
+    assert heard[0] == "Begin."
+    assert "postgres" in heard[1].lower()
     assert [event.text for event in events if isinstance(event, AssistantText)] == [
         "That was message 1.",
         "That was message 2.",
+        "That was message 3.",
     ]
 
 

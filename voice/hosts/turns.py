@@ -74,23 +74,31 @@ class Turns:
 
         ``turn`` takes the message and returns a sentence where the turn ended by an error, else "".
         """
-        self._closing = False
-        while True:
-            while not self._waiting and not self._closing:
-                self._came = anyio.Event()
-                await self._came.wait()
-            if self._closing:
-                return
-            text = self._waiting.popleft()
-            self._urgent = max(0, self._urgent - 1)
-            error = ""
-            self.open = True
-            self._begun.set()
-            self._begun = anyio.Event()
-            self._emit(AgentStarted())
-            try:
-                error = await turn(text)
-            finally:
-                self.written()
-                self.open = False
-                self._emit(AgentEnded(error))
+        try:
+            while (text := await self._next()) is not None:
+                await self._take(text, turn)
+        finally:
+            self._closing = False
+
+    async def _next(self) -> str | None:
+        """Wait for a message; None where it was closed."""
+        while not self._waiting and not self._closing:
+            self._came = anyio.Event()
+            await self._came.wait()
+        if self._closing:
+            return None
+        self._urgent = max(0, self._urgent - 1)
+        return self._waiting.popleft()
+
+    async def _take(self, text: str, turn: Callable[[str], Awaitable[str]]) -> None:
+        error = ""
+        self.open = True
+        self._begun.set()
+        self._begun = anyio.Event()
+        self._emit(AgentStarted())
+        try:
+            error = await turn(text)
+        finally:
+            self.written()
+            self.open = False
+            self._emit(AgentEnded(error))

@@ -1,9 +1,12 @@
 """Agents written with pydantic-ai, on the library's own test models."""
 
+import importlib.util
 import json
+import re
 import subprocess
 import sys
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import anyio
 import pytest
@@ -444,6 +447,37 @@ async def test_an_agent_is_found_in_the_working_folder(tmp_path, monkeypatch):
     assert make(Tools(), None, print).name == "mine"
     with pytest.raises(SettingsError, match="module:agent"):
         host_maker("pydantic-ai", [])(Tools(), None, print)
+
+
+async def test_the_agent_that_the_readme_shows_talks_with_a_local_model(tmp_path, monkeypatch):
+    """With any server that speaks OpenAI's protocol; here a scripted one, tools included."""
+    readme = (Path(__file__).parents[3] / "README.md").read_text()
+    (shown,) = [code for code in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "base_url" in code]
+    spec = importlib.util.spec_from_file_location("scripted", Path(__file__).parent / "pi/model.py")
+    scripted = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(scripted)
+    model = scripted.Model()
+    (tmp_path / "helper.py").write_text(shown.replace(":11434/", f":{model.port}/"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    tools = Tools()
+    try:
+        async with conversation(load_agent("helper:agent"), tools=tools) as (host, told, turn):
+            assert host.name == "helper"
+            await turn("write Hello there.")
+            await turn('call user_select {"question": "Now?"}')
+            with tools.on():
+                await turn('call user_select {"question": "Now?"}')
+            assert model.listed == {"narrate"}
+            assert REFUSAL in model.told[-1]
+    finally:
+        model.close()
+    assert [event.text for event in told if isinstance(event, AssistantText)] == [
+        "Hello there.",
+        "I see.",
+        "I see.",
+    ]
+    assert tools.calls == [("user_select", {"question": "Now?"})]
 
 
 def test_without_the_library_there_is_one_sentence_with_the_command():
