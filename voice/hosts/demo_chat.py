@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 
 from questionnaire import (
     AdjustableToolset,
@@ -220,6 +221,7 @@ class DemoHost:
 
     async def _call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         self._finish_text()
+        await anyio.lowlevel.checkpoint()  # whoever speaks what was written begins with it before this
         result = await self._tools.call(name, arguments)
         self._emit(ToolCalled(name, result.text, result.is_error))
         return result
