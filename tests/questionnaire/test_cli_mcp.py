@@ -61,7 +61,10 @@ class Peer:
         self.process.stdin.flush()
 
     def read(self):
+        hang = threading.Timer(HANG_S, self.process.kill)  # or else this would wait for ever
+        hang.start()
         line = self.process.stdout.readline()
+        hang.cancel()
         assert line, f"it has ended: {self.process.stderr.read().decode()}"
         message = json.loads(line)  # and nothing but protocol is there
         assert message["jsonrpc"] == "2.0"
@@ -141,12 +144,9 @@ def served(*arguments, **environment):
         stderr=subprocess.PIPE,
         env={**os.environ, **environment},
     ) as process:
-        hang = threading.Timer(HANG_S, process.kill)  # what it does not send would be waited for, for ever
-        hang.start()
         try:
             yield Peer(process)
         finally:
-            hang.cancel()
             process.kill()
 
 
