@@ -70,7 +70,6 @@ PURE = [
     "voice/speaking/excerpt.py",
     "voice/speaking/manner.py",
     "voice/speaking/shortening.py",
-    "voice/speaking/streaming.py",
     "questionnaire/model.py",
     "questionnaire/answers.py",
     "questionnaire/display.py",
