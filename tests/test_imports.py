@@ -54,7 +54,10 @@ def test_no_audio_library_and_no_model_is_loaded_by_importing(modules):
     assert printed == ""
 
 
-@pytest.mark.parametrize("command", ["", "chat", "demo", "replay", "transcribe", "say", "devices", "doctor"])
+@pytest.mark.parametrize(
+    "command",
+    ["", "chat", "attach", "bridge-path", "demo", "replay", "transcribe", "say", "devices", "doctor"],
+)
 def test_help_loads_nothing_but_the_command_line(command):
     arguments = ["voice", *command.split(), "--help"]
     loaded, printed = loaded_after(

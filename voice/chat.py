@@ -20,7 +20,9 @@ from questionnaire import (
     CombinedToolset,
     Coordinator,
     FunctionToolset,
+    HerdrEvents,
     Interview,
+    Mirrors,
     NoInterface,
     Outcome,
     Presenter,
@@ -53,6 +55,7 @@ from voice.events import (
     VoiceState,
     VoiceStateChanged,
 )
+from voice.hosts.catalog import Mirroring
 from voice.ports import Host
 from voice.session import Session
 from voice.settings import Settings
@@ -101,7 +104,8 @@ class Chat:
     """One conversation of a person, by voice and keyboard, with one agent.
 
     ``presenter`` shows structured questions on the screen; None where there is no screen to ask on. With
-    ``questionnaire`` false the agent has no tools that ask. All methods but `run` return at once, and are to
+    ``questionnaire`` false the agent has no tools that ask; with ``notify_herdr`` a host that mirrors them
+    tells herdr when one waits. All methods but `run` return at once, and are to
     be called in the event loop's thread.
 
     `NarrationStarted` and `NarrationEnded` are emitted for what stands nowhere else: what the agent (or a
@@ -118,13 +122,16 @@ class Chat:
         *,
         presenter: Presenter | None = None,
         questionnaire: bool = True,
+        notify_herdr: bool = False,
     ) -> None:
         self._settings = settings
         self._emit = emit
         self._turns = TurnTaking(settings)
         self._status = self._turns.status
         self._session = Session(self._session_tells)
-        self._coordinator = Coordinator(presenter)
+        mirrors = Mirrors()
+        herdr = [HerdrEvents(mirrors)] if notify_herdr else []
+        self._coordinator = Coordinator(presenter, mirrors=mirrors, attention=herdr)
         spoken = _SpokenWhileOn(self, settings.speaking.language, alone=presenter is None)
         together = TogetherPresenter(presenter, spoken) if presenter else spoken
         self._insisting = Coordinator(together)
@@ -146,6 +153,8 @@ class Chat:
         self._changed = anyio.Event()
         """Set, and replaced, when Voice is to be switched, and when its state is another."""
         self._host = make_host(self.tools, self._insisting.ask, self._host_tells)
+        if isinstance(self._host, Mirroring):
+            self._host.mirrors = mirrors
         self._host_lost = anyio.Event()
         self._host_needed = anyio.Event()
         self._quit = anyio.Event()

@@ -15,7 +15,7 @@ import anyio
 import anyio.to_thread
 from anyio.abc import TaskStatus
 
-from questionnaire import Presenter, TogetherPresenter
+from questionnaire import BadSettings, Presenter, TogetherPresenter, notifies_herdr
 from voice.assembly import (
     find_weights,
     make_detector,
@@ -28,7 +28,7 @@ from voice.autonomous import Parts
 from voice.backends.recording import RecordingMicrophone
 from voice.chat import Chat
 from voice.cli.rehearsal import without_questionnaire
-from voice.errors import RecordingError, VoiceError
+from voice.errors import RecordingError, SettingsError, VoiceError
 from voice.events import AgentEnded, DevicesInUse, Event, Status, StatusChanged, UserMessage
 from voice.hosts.catalog import MakeHost, host_maker
 from voice.ports import Microphone
@@ -123,7 +123,7 @@ async def converse(
 
 def _notify_herdr() -> bool:
     try:
-        return questionnaire_settings().notify_herdr
+        return notifies_herdr()
     except BadSettings as error:
         raise SettingsError(str(error)) from error
 

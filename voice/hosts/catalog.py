@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Protocol, cast
+from typing import Protocol, cast, runtime_checkable
 
-from questionnaire import AdjustableToolset, Outcome, Questionnaire
+from questionnaire import AdjustableToolset, Mirrors, Outcome, Questionnaire
 from voice.errors import HostMissing, SettingsError
 from voice.events import Emit
 from voice.ports import Host
@@ -18,6 +18,14 @@ Ask = Callable[[Questionnaire], Awaitable[Outcome]]
 MakeHost = Callable[[AdjustableToolset, Ask, Emit], Host]
 """Makes a host, not yet opened, of the tools that its agent may use, of what asks for it, and of what hears
 its events."""
+
+
+@runtime_checkable
+class Mirroring(Protocol):
+    """A host whose program has others in it that watch what is asked, and answer."""
+
+    mirrors: Mirrors | None
+    """Through which they do; given before it is opened."""
 
 
 class HostFactory(Protocol):

@@ -44,7 +44,8 @@ class PiAttachedHost:
         mirrors: Mirrors | None = None,
         folder: Path | None = None,
     ) -> None:
-        self._bridge = Bridge(tools, relay=self._hear, mirrors=mirrors)
+        self.mirrors = mirrors
+        self._bridge = Bridge(tools, relay=self._hear)
         if screen is not None:
             screen.bridge = self._bridge
         self._emit = emit
@@ -70,6 +71,7 @@ class PiAttachedHost:
         """
         self._turns, self._lost = Turns(), False
         with lone_errors():
+            self._bridge.mirrors = self.mirrors
             async with self._bridge.serve(self._folder):
                 if not self._bridge.connected:
                     with anyio.move_on_after(_RETURNS_WITHIN_S / 2):

@@ -88,7 +88,7 @@ class Bridge:
     ) -> None:
         self._tools = tools
         self._relay = relay
-        self._mirrors = mirrors
+        self.mirrors = mirrors
         self._link: _Link | None = None
         self._changed = anyio.Event()
         self._base: tuple[str, ...] = ()
@@ -128,9 +128,9 @@ class Bridge:
                 # First what is to be refused, then what is to be hidden: a call in between is ours to refuse.
                 life.callback(self._tools.on_change(lambda _: self._tell_withheld()))
                 self._surface = life.enter_context(ToolSurface(self._tools, self._set))
-                if self._mirrors is not None:
+                if self.mirrors is not None:
                     # Whether any extension there would answer is not known: nothing is asked for its sake.
-                    life.enter_context(self._mirrors.listen(self._emit, answers=False))
+                    life.enter_context(self.mirrors.listen(self._emit, answers=False))
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(listener.serve, lambda stream: self._meet(place, stream))
                     try:
@@ -272,8 +272,8 @@ class Bridge:
                 if self._relay is not None:
                     self._relay(event)
             case {"type": "respond", "requestId": request, "response": response}:
-                if self._mirrors is not None:
-                    self._mirrors.respond(request, said.get("questionIndex"), response, remote_id="pi")
+                if self.mirrors is not None:
+                    self.mirrors.respond(request, said.get("questionIndex"), response, remote_id="pi")
             case {"id": str(key)} if key in self._channels:
                 self._channels[key](said)
 

@@ -52,9 +52,9 @@ _BEHAVIOURS: Mapping[Delivery, Any] = {
 class PiHost:
     """A `voice.ports.Host` for `pi --mode rpc`.
 
-    ``arguments`` are Pi's own: a model, a session to go on with. ``environment`` is what Pi runs in, by
-    default ours. A Pi that gives no sign of life for ``patience_s`` when asked is taken for hung.
-    Raises `SettingsError` for arguments with which Pi would not talk.
+    ``arguments`` are Pi's own: a model, a session to go on with. ``mirrors`` are for Pi's other extensions.
+    ``environment`` is what Pi runs in, by default ours. A Pi that gives no sign of life for ``patience_s``
+    when asked is taken for hung. Raises `SettingsError` for arguments with which Pi would not talk.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class PiHost:
             )
         self._arguments = tuple(arguments)
         self._tools = tools
-        self._mirrors = mirrors
+        self.mirrors = mirrors
         self._ask = ask
         self._emit = emit
         self._environment = environment
@@ -99,7 +99,7 @@ class PiHost:
         """
         environment = dict(os.environ if self._environment is None else self._environment)
         pi = await to_thread.run_sync(find_pi, environment)
-        bridge = Bridge(self._tools, mirrors=self._mirrors)
+        bridge = Bridge(self._tools, mirrors=self.mirrors)
         with lone_errors(), tempfile.TemporaryDirectory(prefix="viva-voce-") as folder:
             async with bridge.serve(Path(folder)):
                 environment[ENVIRONMENT] = folder

@@ -58,9 +58,10 @@ def of(events, kind):
 
 
 async def test_speech_reaches_pi_idle_and_busy_and_the_tool_is_away_while_voice_is_on(
-    model, pi_environment, pi_arguments
+    model, pi_environment, pi_arguments, tmp_path
 ):
-    presenter = HeldPresenter()
+    presenter, log = HeldPresenter(), tmp_path / "events"
+    pi_environment["GATE_LOG"] = str(log)
     async with a_chat(
         model, pi_environment, pi_arguments, presenter, "use-postgresql.wav", "sentence-server.wav", "yes.wav"
     ) as (chat, microphone, events):
@@ -98,3 +99,5 @@ async def test_speech_reaches_pi_idle_and_busy_and_the_tool_is_away_while_voice_
         chat.send(ASK)
         await until(lambda: presenter.open)
         assert {"ask_user_question", "user_select"} <= model.listed
+        # Other extensions in Pi hear of it, and answer.
+        await until(lambda: '"name":"request"' in log.read_text())
