@@ -29,7 +29,12 @@ def blocks(language):
     list(
         zip(
             blocks("python"),
-            ["The second one.\n", "ask_user_question user_select\nUser selected: 2. Rebase\n", ""],
+            [
+                "The second one.\n",
+                "['The second one.']\n",
+                "ask_user_question user_select\nUser selected: 2. Rebase\n",
+                "",
+            ],
             strict=True,
         )
     ),
