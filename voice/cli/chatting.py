@@ -25,14 +25,13 @@ from voice.assembly import (
     open_parts,
 )
 from voice.autonomous import Parts
-from voice.backends.recording import RecordingMicrophone
 from voice.chat import Chat
 from voice.cli.rehearsal import without_questionnaire
-from voice.errors import RecordingError, SettingsError, VoiceError
-from voice.events import AgentEnded, DevicesInUse, Event, Status, StatusChanged, UserMessage
+from voice.cli.replies import RecordedReplies
+from voice.errors import SettingsError, VoiceError
+from voice.events import Event
 from voice.hosts.catalog import MakeHost, host_maker
 from voice.ports import Microphone
-from voice.scenes import CuedMicrophone
 from voice.screen.plain import PlainChat
 from voice.screen.terminal import ChatTerminal
 from voice.settings import Settings
@@ -41,8 +40,6 @@ Screen = ChatTerminal | PlainChat
 
 _SIGNALLED = 128
 """What a shell adds to the number of the signal that ended a process."""
-
-_RECORDINGS = (".wav", ".flac", ".mp3", ".ogg", ".opus", ".m4a", ".webm")
 
 
 @dataclass(frozen=True)
@@ -73,7 +70,7 @@ async def converse(
     """
     questionnaire = not without_questionnaire(choices.mode)
     make_host = make_host or host_maker(choices.agent, choices.arguments)
-    replies = _Replies(choices.replies) if choices.replies else None
+    replies = RecordedReplies(choices.replies) if choices.replies else None
     weights = _Weights(settings, look_now=choices.voice)
     screen = _screen(choices, told_limits(settings))
 
@@ -207,39 +204,6 @@ class _Weights:
             return find_weights(self._settings, download=download)
         except VoiceError as error:
             return error
-
-
-class _Replies:
-    """A recorded person: speaks the next recording whenever it is the user's turn, and Voice listens."""
-
-    def __init__(self, folder: Path) -> None:
-        try:
-            files = sorted(path for path in folder.iterdir() if path.suffix.lower() in _RECORDINGS)
-        except OSError as error:
-            raise RecordingError(f"The folder {folder} cannot be read: {error.strerror}.") from error
-        if not files:
-            raise RecordingError(
-                f"There is no recording in {folder}.", mend=f"put some there: {' '.join(_RECORDINGS)}"
-            )
-        self.microphone = CuedMicrophone([RecordingMicrophone(path) for path in files])
-        self._listening = False
-        self._due = True
-
-    def take(self, event: Event) -> None:
-        """Hear what happens."""
-        match event:
-            case StatusChanged(status):
-                self._listening = status is Status.LISTENING
-            case AgentEnded():
-                self._due = True
-            case UserMessage(source="keyboard") | DevicesInUse(microphone=""):
-                self.microphone.hush()  # who types, or switches Voice off, does not talk on
-                return
-            case _:
-                return
-        if self._listening and self._due:
-            self._due = False
-            self.microphone.cue()
 
 
 @contextmanager
