@@ -478,48 +478,42 @@ async def _storm(room: _Room) -> None:
 
 async def _left(room: _Room) -> None:
     """It can be left in the middle of a turn, tells nothing afterwards, and can be opened again."""
-    for _ in range(2):
-        with anyio.fail_after(2 * room.within_s):
-            async with room.host.open():
-                await room.begin_work()
-        count = len(room.events)
-        assert not room.host.busy, "it is left, and busy"
-        await anyio.sleep(0.05)
-        assert len(room.events) == count, f"it told {room.events[count:]} after it was left"
+    with anyio.fail_after(2 * room.within_s):
+        async with room.host.open():
+            await room.begin_work()
+    count = len(room.events)
+    assert not room.host.busy, "it is left, and busy"
+    await anyio.sleep(0.05)
+    assert len(room.events) == count, f"it told {room.events[count:]} after it was left"
     assert not room.of(HostLost), "leaving it was told as a loss"
     async with room.host.open():
         await _usable(room, "being opened again")
 
 
-async def _dies_idle(room: _Room) -> None:
-    """A program that ends is told once, in a sentence, and messages are refused until it is opened again."""
+async def _dies(room: _Room) -> None:
+    """A program that ends, idle or in a turn, is told once, and refuses messages until it is opened again."""
     if not room.agent.can.dies:
         return
     async with room.host.open():
         await _usable(room, "being opened")
         await room.agent.die()
-        await _lost(room)
+        await _lost(room, 1)
     async with room.host.open():
         await _usable(room, "its program had ended")
-
-
-async def _dies_working(room: _Room) -> None:
-    """A program that ends in the middle of a turn ends the turn."""
-    if not room.agent.can.dies:
-        return
-    async with room.host.open():
         since = await room.begin_work()
         await room.agent.die()
-        await _lost(room)
+        await _lost(room, 2)
         await room.ended(since)
 
 
-async def _lost(room: _Room) -> None:
-    await room.until(lambda: room.of(HostLost), "its program has ended, and that was not told")
+async def _lost(room: _Room, times: int) -> None:
+    await room.until(
+        lambda: len(room.of(HostLost)) == times, "its program has ended, and that was not told once"
+    )
     await room.until(lambda: not room.host.busy, "its program has ended, and it is busy")
     await anyio.sleep(0.05)
-    (lost,) = room.of(HostLost)
-    assert lost.sentence.strip()
+    assert len(room.of(HostLost)) == times, "that its program has ended was told more than once"
+    assert room.of(HostLost)[-1].sentence.strip()
     assert (await _refused(room, "are you there?")).strip(), "the refusal has no sentence"
     with anyio.fail_after(room.within_s):
         await room.host.interrupt()
@@ -564,4 +558,4 @@ _LIVING: tuple[Promise, ...] = (
     _request_withdrawn,
     _storm,
 )
-_ENDING: tuple[Promise, ...] = (_left, _dies_idle, _dies_working)
+_ENDING: tuple[Promise, ...] = (_left, _dies)
