@@ -212,7 +212,7 @@ class AutonomousVoice:
             self._withhold()
 
     def agent_works(self, works: bool) -> None:
-        """Whether the agent is at work: then a spoken stop has its fast path also while we are silent."""
+        """Whether there is work to stop: then a spoken stop has its fast path also while we are silent."""
         self._agent_works = works
         if self._parts is not None:
             self._parts.ears.stop_while_silent = works

@@ -8,8 +8,8 @@ drives it with keys and shows the events that it emits. What becomes of what is 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager
-from dataclasses import replace
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from dataclasses import dataclass, replace
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
@@ -56,7 +56,7 @@ from voice.events import (
     VoiceStateChanged,
 )
 from voice.hosts.catalog import Mirroring
-from voice.ports import Host
+from voice.ports import Delivery, Host
 from voice.session import Session
 from voice.settings import Settings
 from voice.speaking.earcons import Earcon
@@ -81,6 +81,7 @@ from voice.turn_taking import (
     Kind,
     Play,
     Say,
+    Silenced,
     Tell,
     TurnTaking,
     Typed,
@@ -161,7 +162,7 @@ class Chat:
         self._tasks: TaskGroup | None = None
         self._draft = ""
         self._written = _Written()
-        self._repliers: list[MemoryObjectSendStream[UserMessage]] = []
+        self._repliers: list[_Replier] = []
 
     @property
     def status(self) -> Status:
@@ -320,7 +321,7 @@ class Chat:
 
     def stop_narration(self) -> bool:
         """Silence what is spoken, and what waits to be; returns whether there was anything."""
-        self._take(Drafted(self._draft))  # a key: somebody is there
+        self._take(Silenced())
         return self._voice.silence()
 
     def interrupt_agent(self) -> None:
@@ -364,17 +365,30 @@ class Chat:
 
     @contextmanager
     def replies(self) -> Iterator[AsyncIterator[UserMessage]]:
-        """While it is held, what is said, and sent from the input line, comes here and not to the agent."""
+        """While it is held, what is said, and sent from the input line, comes here and not to the agent.
+
+        Not what somebody had begun to say before: that was for the agent. To it goes, too, what nobody has
+        taken when it ends.
+        """
         send, receive = anyio.create_memory_object_stream[UserMessage](float("inf"))
-        self._repliers.append(send)
+        replier = _Replier(send, self.now_s)
+        self._repliers.append(replier)
         self._take(Asking(on=True))
         try:
-            with send, receive:
+            with send:
                 yield receive
         finally:
-            self._repliers.remove(send)
+            self._repliers.remove(replier)
             if not self._repliers:
                 self._take(Asking(on=False))
+            with receive, suppress(anyio.WouldBlock, anyio.EndOfStream):
+                while True:
+                    self._deliver(receive.receive_nowait(), self._settings.conversation.while_busy, told=True)
+
+    def _deliver(self, message: UserMessage, delivery: Delivery, *, told: bool = False) -> None:
+        self._session.put(message, delivery, told=told)
+        self._count_waiting()
+        self._host_needed.set()
 
     # --- What happens -------------------------------------------------------------------------------------
 
@@ -404,11 +418,9 @@ class Chat:
         match event:
             case AgentStarted():
                 self._written = _Written()
-                self._voice.agent_works(True)
                 self._take(event)
             case AgentEnded():
                 self._written.end()
-                self._voice.agent_works(False)
                 self._take(event)
                 self._session.look()
             case AssistantDelta(text):
@@ -417,7 +429,6 @@ class Chat:
                 self._was_written(text)
             case HostLost():
                 self._written.end()
-                self._voice.agent_works(False)
                 self._voice.agent_lost()
                 self._take(event)
                 self._host_lost.set()
@@ -482,13 +493,11 @@ class Chat:
     def _act(self, acts: Iterable[Act]) -> None:
         for act in acts:
             match act:
-                case Deliver(message, delivery) if self._repliers:
+                case Deliver(message, _) if self._repliers and self._repliers[-1].takes(message):
                     self._emit(message)
-                    self._repliers[-1].send_nowait(message)
+                    self._repliers[-1].send.send_nowait(message)
                 case Deliver(message, delivery):
-                    self._session.put(message, delivery)
-                    self._count_waiting()
-                    self._host_needed.set()
+                    self._deliver(message, delivery)
                 case Drop(reason, text):
                     self._emit(Discarded(reason, text, self._voice.now_s))
                 case DropTurn(reason):
@@ -503,6 +512,7 @@ class Chat:
                     self._emit(event)
                 case Do():
                     self._do(act)
+        self._voice.agent_works(self._turns.stops_fast)
         if self._turns.status is not self._status:
             self._status = self._turns.status
             self._emit(StatusChanged(self._status))
@@ -585,6 +595,18 @@ class _Written:
         if self.open is not None:
             self.open.end()
             self.open = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Replier:
+    """Where replies go while a structured request is being asked by voice."""
+
+    send: MemoryObjectSendStream[UserMessage]
+    since_s: float
+
+    def takes(self, message: UserMessage) -> bool:
+        """Whether it began while the request was being asked."""
+        return message.heard is None or message.heard.start_s >= self.since_s
 
 
 class _SpokenWhileOn:

@@ -46,12 +46,18 @@ class Session:
         """Whether a spoken message waits that is not being handed over at this moment."""
         return self._newest_spoken() is not None
 
-    def put(self, message: UserMessage, delivery: Delivery = Delivery.FOLLOW_UP) -> bool:
-        """Take a message for the host; False for one of white space alone, which is never sent."""
+    def put(
+        self, message: UserMessage, delivery: Delivery = Delivery.FOLLOW_UP, *, told: bool = False
+    ) -> bool:
+        """Take a message for the host; False for one of white space alone, which is never sent.
+
+        ``told`` is for one that was emitted before.
+        """
         if not message.text.strip():
             return False
         self._inbox.append(_Waiting(message, delivery))
-        self._emit(message)
+        if not told:
+            self._emit(message)
         if self._next() is not self._inbox[-1]:
             self._emit(MessageQueued(message.text))
         self.look()

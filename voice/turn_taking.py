@@ -99,6 +99,11 @@ class Typed:
 
 
 @dataclass(frozen=True)
+class Silenced:
+    """The key that ends narration was pressed."""
+
+
+@dataclass(frozen=True)
 class Passed:
     """So much audio time has passed; ``busy``: somebody speaks, or something said is not yet a message."""
 
@@ -144,6 +149,7 @@ Happening = (
     | Silent
     | Drafted
     | Typed
+    | Silenced
     | Passed
     | MicrophoneLost
     | MicrophoneBack
@@ -307,6 +313,11 @@ class TurnTaking:
         return self._asleep
 
     @property
+    def stops_fast(self) -> bool:
+        """Whether there is work to stop, and no question to which "stop" may be the answer."""
+        return self._working and not (self._reply_due or self._asking)
+
+    @property
     def held(self) -> str:
         """What was said and waits for the end word, "" where nothing does."""
         return " ".join(message.text for message in self._held)
@@ -354,8 +365,11 @@ class TurnTaking:
                 self._question, self._idle_s, self._repeated = "", 0.0, False
             case VoiceStateChanged(state):
                 return self._voice_is(state)
+            case Silenced():
+                return [*self._stir(), *self._fall_silent()]
             case MicrophoneLost():
                 self._microphone_lost, self._speaking = True, False
+                return self._resume()  # no words will follow, nor time by the microphone
             case MicrophoneBack():
                 self._microphone_lost = False
                 return [Play(Earcon.LISTENING)]

@@ -771,6 +771,41 @@ async def test_a_request_that_insists_is_asked_by_voice_and_what_is_said_is_its_
     assert [event.text for event in stage.of(UserMessage)] == ["The second one.", "Hello."]
 
 
+async def test_what_somebody_had_begun_to_say_before_the_request_came_is_for_the_agent():
+    stage = Conversation("And the docs.", "Squash.")
+    async with stage.going_on() as tasks:
+        stage.host.begin()
+        stage.microphone.feed(0.5, spoken=True)
+        await stage.microphone.drained()
+        outcomes = []
+
+        async def insist():
+            outcomes.append(await stage.ask(CHOOSE))
+
+        tasks.start_soon(insist)
+        await settled()
+        await stage.passes(2.5)
+        assert [message.text for message in stage.chat.waiting] == ["And the docs."]
+        assert outcomes == []
+        await stage.hears()
+        assert outcomes[0].responses[0].answer.selected == (0,)
+        stage.host.end()
+        await settled()
+    assert stage.sent == ["And the docs."]
+
+
+async def test_what_was_said_after_the_answer_is_for_the_agent_too():
+    stage = Conversation()
+    async with stage.going_on():
+        with stage.chat.replies() as replies:
+            stage.chat.send("one")
+            stage.chat.send("two")
+            assert (await anext(replies)).text == "one"
+        await settled()
+    assert stage.sent == ["two"]
+    assert [event.text for event in stage.of(UserMessage)] == ["one", "two"]
+
+
 async def test_it_is_asked_by_voice_whenever_voice_is_on():
     stage = Conversation("Rebase.", presenter=Patient())
     async with stage.going_on(voice=False) as tasks:

@@ -44,6 +44,7 @@ from voice.turn_taking import (
     Passed,
     Play,
     Say,
+    Silenced,
     Silent,
     Speaking,
     Tell,
@@ -263,6 +264,30 @@ def test_a_sign_of_listening_is_no_message_and_it_goes_on_at_once(text):
     assert dropped(acts) == [(DiscardReason.BACKCHANNEL, text)]
     assert Do.RESUME in acts
     assert texts(says(turns, text)) == [text]  # now it is an answer
+
+
+def test_it_goes_on_when_the_microphone_is_lost_since_no_words_will_follow():
+    turns = narrating()
+    assert Do.RESUME in turns.take(MicrophoneLost())
+
+
+def test_a_key_that_silences_it_ends_what_is_paused_for_good():
+    turns = narrating()
+    assert Do.SILENCE in turns.take(Silenced())
+    turns.heard([ENDED])
+    assert texts(turns.heard([spoken("Okay.")])) == ["Okay."]  # over nothing it is an answer
+    assert Do.RESUME not in wait(turns, 10)
+
+
+def test_a_spoken_stop_is_fast_while_the_agent_works_but_not_where_it_may_be_an_answer():
+    turns = machine()
+    assert not turns.stops_fast
+    turns.take(AgentStarted())
+    assert turns.stops_fast
+    ask(turns, "Go on, or stop?")
+    assert not turns.stops_fast
+    says(turns, "The tests first.")
+    assert turns.stops_fast
 
 
 def test_a_control_lets_it_go_on_too():
