@@ -25,7 +25,7 @@ from measuring import (
     table,
     through_loop,
 )
-from turns import TurnCounts, count
+from turn_counts import TurnCounts, count
 from words import Score, right_words, score, words_of
 
 from voice.assembly import find_weights, make_transcriber

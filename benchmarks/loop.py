@@ -26,7 +26,7 @@ from measuring import (
     table,
     through_loop,
 )
-from turns import TurnCounts, count
+from turn_counts import TurnCounts, count
 from words import Comparison, Score, compare, score
 
 from voice.assembly import find_weights, make_transcriber

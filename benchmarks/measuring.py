@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 from corpus import Span
-from turns import Ended
+from turn_counts import Ended
 from words import Comparison
 
 from voice.assembly import find_weights

@@ -8,7 +8,7 @@ import pytest
 from corpus import Clip, read_corpus
 from loop import Measured, details, limited, measure, report
 from measuring import Outcome, Piece
-from turns import Ended
+from turn_counts import Ended
 
 from voice.events import Discarded, DiscardReason
 from voice.ports import Transcript

@@ -1,6 +1,6 @@
 """A turn that became two messages, two that became one, none, and one out of nothing are told apart."""
 
-from turns import Ended, TurnCounts, count
+from turn_counts import Ended, TurnCounts, count
 
 REPLY = (1.0, 4.0)
 
