@@ -30,6 +30,9 @@ STOPS_WITHIN_S = 10.0
 _TOLD_AGAIN_S = 1.0
 """Agents that are told to stop before they have begun forget it; so they are told again."""
 
+_FETCHERS = {"npx", "bunx", "pnpx", "uvx"}
+_INTERPRETERS = ("node", "bun", "deno", "python")
+
 _PLAIN = "\u200b"
 """A zero-width space: adapters take what begins with a slash for a command of theirs, and strip blanks."""
 
@@ -61,7 +64,7 @@ class AcpHost:
         self._stops_within_s = stops_within_s
         self._turns = Turns(emit)
         self._connection: Connection | None = None
-        self._name = Path(self._command[0]).name
+        self._name = _name_of(self._command)
         self._stop = anyio.Event()
         self._lost = anyio.Event()
         self._loss = ""
@@ -213,6 +216,15 @@ class AcpHost:
     async def fill_in(self, message: str, schema: Mapping[str, Any]) -> FormReply:
         """Put a form to the person."""
         return await answer_form(message, schema, self._ask)
+
+
+def _name_of(command: Sequence[str]) -> str:
+    """What to call an agent that has not told its name yet: its program, or the package that is fetched."""
+    program = Path(command[0]).name
+    if program in _FETCHERS:
+        packages = [part for part in command[1:] if not part.startswith("-")]
+        return packages[0].rpartition("/")[2].partition("@")[0] if packages else "the ACP agent"
+    return "the ACP agent" if program.startswith(_INTERPRETERS) else program
 
 
 def make_host(arguments: Sequence[str], *, tools: AdjustableToolset, ask: Ask, emit: Emit) -> AcpHost:

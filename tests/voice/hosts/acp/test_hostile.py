@@ -241,6 +241,22 @@ async def test_a_program_that_cannot_be_run_is_a_sentence(tmp_path):
             pass
 
 
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("pi-acp", "pi-acp"),
+        ("/opt/bin/gemini --experimental-acp", "gemini"),
+        ("npx -y @agentclientprotocol/claude-agent-acp", "claude-agent-acp"),
+        ("npx pi-acp@0.0.34", "pi-acp"),
+        ("npx -y", "the ACP agent"),
+        ("node /opt/agent/dist/index.js", "the ACP agent"),
+        ("/usr/bin/python3.11 -m agent", "the ACP agent"),
+    ],
+)
+def test_an_agent_has_a_name_before_it_has_told_it(command, name):
+    assert make_host(command.split(), tools=NOTHING, ask=None, emit=print).name == name
+
+
 def test_an_agent_needs_a_command():
     with pytest.raises(SettingsError, match="Which ACP agent"):
         make_host([], tools=NOTHING, ask=None, emit=print)
