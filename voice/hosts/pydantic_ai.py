@@ -266,6 +266,7 @@ class PydanticAiHost:
                 deps=self._deps,
                 capabilities=self._capabilities,
                 cancellation_token=self._stop,
+                infer_name=False,
             ) as run:
                 self._run = run
                 async for node in run:

@@ -155,6 +155,7 @@ class Connection:
         except (ConnectionError, HostDied) as error:
             raise HostDied(await self._how()) from error
         self._session = session.session_id
+        self._client.session = session.session_id
         self._client.remarks = Remarks(session.field_meta)
 
     async def prompt(self, text: str) -> str:
@@ -218,6 +219,7 @@ class _Client:
         self._titles: dict[str, str] = {}
         self._message: str | None = None
         self.remarks = Remarks(None)
+        self.session = ""
 
     def take_back(self) -> None:
         """What is being asked is answered as cancelled, as the protocol has it for a cancelled turn."""
@@ -225,6 +227,8 @@ class _Client:
             scope.cancel()
 
     async def session_update(self, session_id: str, update: Any, **meta: Any) -> None:  # noqa: ARG002
+        if self.session and session_id != self.session:
+            return  # of a session that the agent has begun by itself
         match update:
             case AgentMessageChunk(content=TextContentBlock(text=text)):
                 if self.remarks.is_banner(text) or is_of_subagent(update.field_meta):

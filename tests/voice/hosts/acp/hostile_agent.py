@@ -18,9 +18,9 @@ def send(**message):
     raw(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
 
 
-def say(text):
+def say(text, session="one"):
     chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
-    send(method="session/update", params={"sessionId": "one", "update": chunk})
+    send(method="session/update", params={"sessionId": session, "update": chunk})
 
 
 def garbage():
@@ -29,7 +29,8 @@ def garbage():
 
 
 def strange():
-    """JSON, and no message that anybody could use."""
+    """JSON, and no message that anybody could use; and words that are not the session's."""
+    say("Not mine.", session="two")
     for message in (
         {"method": 5},
         {"method": ["session/update"]},
