@@ -70,6 +70,7 @@ class ChatTerminal:
         self._app: InlineApplication | None = None
         self._talk: Talk | None = None
         self._code: int | None = None
+        self._fault: Exception | None = None
         self._armed = Armed(ARMED_S, self._show_armed)
         self._turns = Turns()
         self._gives_way = False
@@ -86,10 +87,11 @@ class ChatTerminal:
         return self
 
     def take(self, event: Event) -> None:
-        """Show what has happened."""
-        self._state = after(self._state, event)
-        self._print(self._story.take(event))
-        self._refresh()
+        """Show what has happened; a fault in that ends `run`, and never what happens."""
+        with self._failing():
+            self._state = after(self._state, event)
+            self._print(self._story.take(event))
+            self._refresh()
 
     def tell(self, *lines: str) -> None:
         """Show lines about the program itself."""
@@ -143,6 +145,8 @@ class ChatTerminal:
                 self._code = self._code or LEFT
                 for event in (self._begun, self._aside):  # nobody is asked any more
                     event.set()
+        if self._fault is not None:
+            raise self._fault
         return self._code
 
     async def present(self, interview: Interview) -> None:
@@ -346,14 +350,26 @@ class ChatTerminal:
             app.renderer.erase()
 
     def _above_rows(self) -> tuple[Row, ...]:
-        width, height = self._size()
-        return above_rows(self._state, self._story.unfinished, width, height)
+        with self._failing():
+            return above_rows(self._state, self._story.unfinished, *self._size())
+        return ()
 
     def _above(self) -> StyleAndTextTuples:
         return _fragments(self._above_rows())
 
     def _below(self) -> StyleAndTextTuples:
-        return _fragments(below_rows(self._state, *self._size()))
+        with self._failing():
+            return _fragments(below_rows(self._state, *self._size()))
+        return []
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        """Have a fault end `run`, which raises it: a screen that shows less than it should helps nobody."""
+        try:
+            yield
+        except Exception as error:
+            self._fault = self._fault or error
+            self.close()
 
     def _footer(self, width: int, height: int) -> tuple[Row, ...]:
         return below_rows(self._state, width, 3)[:1] if height >= 5 else ()

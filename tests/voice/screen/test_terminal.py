@@ -224,6 +224,21 @@ def test_an_exception_leaves_a_sane_terminal(ready, keys):
     assert terminal.ended() == 1
 
 
+def test_a_fault_in_drawing_ends_it_and_says_so(scripted, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(
+        "from voice.screen import rows\n"
+        "plain = rows.meter\n"
+        "def broken(level):\n"
+        "    if level == -31.0: raise RuntimeError('broken on purpose')\n"
+        "    return plain(level)\n"
+        "rows.meter = broken\n"
+    )
+    path = os.pathsep.join([str(tmp_path), str(Path(__file__).parents[3])])
+    terminal = scripted(height=60, width=150, environment={"PYTHONPATH": path}).until("listening").settle()
+    terminal.send("!LevelMeasured(-31.0, 1.0)\r").until("broken on purpose")
+    assert terminal.ended() == 1
+
+
 def test_a_terminal_that_hangs_up_ends_it(ready):
     terminal = ready()
     program = terminal.program
