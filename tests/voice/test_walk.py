@@ -22,6 +22,7 @@ import numpy as np
 import pytest
 import trio.testing
 
+from questionnaire import Option, Question, Questionnaire
 from voice.audio import FRAME_S, FRAME_SAMPLES
 from voice.chat import Chat
 from voice.errors import DeviceLost
@@ -46,6 +47,7 @@ SEEDS = [int(os.environ["WALK_SEED"])] if "WALK_SEED" in os.environ else range(3
 
 NOT_OURS = set(DiscardReason) - {DiscardReason.ECHO}
 ALL = ["ask_user_question", "user_select", "narrate"]
+CHOOSE = Questionnaire((Question("Merge how?", (Option("Squash"), Option("Rebase"))),))
 PICK = {"question": "Merge how?", "options": [{"label": "Squash"}, {"label": "Rebase"}]}
 COMMANDS = (
     "Scratch that.", "Stop talking.", "Go on.", "Repeat that.", "Louder.", "Faster.", "Read that back.",
@@ -72,7 +74,7 @@ class LoudnessTranscriber:
     def __init__(self):
         self.our_words = ""
 
-    def submit(self, samples):
+    def submit(self, samples, *, vocabulary=()):
         return Ready(Transcript(" ".join(filter(None, self._texts(samples)))))
 
     def _texts(self, samples):
@@ -150,14 +152,25 @@ class Walk(ScriptedParts):
         )
 
         def make_host(tools, ask, emit):
-            self.host = ScriptedHost(emit)
+            self.host, self.ask = ScriptedHost(emit), ask
             return self.host
 
-        self.chat = Chat(make_host, self.open, settings, self.events.append, presenter=Watching())
+        self.insisting = None
+        self.to_requests = []
+        """What was said or typed while a request that insists was being asked."""
+        self.chat = Chat(make_host, self.open, settings, self.take, presenter=Watching())
+
+    def take(self, event):
+        self.events.append(event)
+        if isinstance(event, UserMessage) and self.chat._repliers:
+            self.to_requests.append(event.text)
 
     # --- Steps ---
 
     async def speak(self):
+        for _ in range(self.random.choice([0, 6])):  # some wait until we have finished
+            await self.narration_goes_on()
+            await anyio.wait_all_tasks_blocked()
         await self._reply(self.random.choice([0.2, 0.5, 1.5]), 2.5)
 
     async def begin_to_speak(self):
@@ -221,6 +234,20 @@ class Walk(ScriptedParts):
     async def agent_asks(self):
         await self._call("user_select", PICK)
 
+    async def agent_insists(self):
+        """Ask for an answer in its structure, or give up asking."""
+
+        async def insist():
+            with self.insisting:
+                await self.ask(CHOOSE)
+            self.insisting = None
+
+        if self.insisting is not None:
+            self.insisting.cancel()
+        else:
+            self.insisting = anyio.CancelScope()
+            self.tasks.start_soon(insist)
+
     async def narration_goes_on(self):
         if self.speaker.playing:
             self.speaker.finish()
@@ -239,7 +266,8 @@ class Walk(ScriptedParts):
     WEIGHTS = {  # noqa: RUF012
         "speak": 14, "begin_to_speak": 6, "control": 8, "noise": 3, "echo": 6, "silence": 6, "key": 6,
         "send": 5, "enter": 1, "toggle": 9, "stop_key": 2, "interrupt_key": 1, "agent_begins": 4,
-        "agent_ends": 6, "agent_writes": 5, "agent_narrates": 6, "agent_asks": 3, "narration_goes_on": 32,
+        "agent_ends": 6, "agent_writes": 5, "agent_narrates": 6, "agent_asks": 3, "agent_insists": 3,
+        "narration_goes_on": 32,
         "device_is_lost": 2, "time_passes": 6, "host_crashes": 1,
     }  # fmt: skip
 
@@ -288,10 +316,12 @@ class Walk(ScriptedParts):
         sent = [text for text, _ in self.host.sent]
         waiting = [message.text for message in self.chat.waiting]
         taken_back = self.dropped(DiscardReason.TAKEN_BACK)
-        assert sorted(messages) == sorted(sent + waiting + taken_back)
+        to_agent, told = Counter(sent + waiting + taken_back), Counter(messages)
+        assert not to_agent - told, "the agent got what was never told"
+        assert not told - to_agent - Counter(self.to_requests), "what was told is nowhere"
         assert [event.text for event in self.of(MessageSent)] == sent
         for number in range(self.typed):
-            assert f"typed {number}" in sent + waiting, "what was typed is lost"
+            assert f"typed {number}" in sent + waiting + self.to_requests, "what was typed is lost"
         replies_dropped = set(re.findall(r"Reply \d+", " ".join(self.dropped(*NOT_OURS))))
         assert not replies_dropped & set(re.findall(r"Reply \d+", " ".join(sent + waiting)))
         on = state in (VoiceState.STARTING, VoiceState.ACTIVE)
@@ -323,13 +353,9 @@ class Walk(ScriptedParts):
             return {Status.HELD}
         if self.speaker.playing:
             return {Status.NARRATING}
-        idle = {Status.LISTENING, Status.QUIET, Status.ASLEEP}
-        return {
-            Status.HEARING,
-            Status.TRANSCRIBING,
-            Status.ASLEEP,
-            *({Status.WORKING} if self.host.busy else idle),
-        }
+        works = self.host.busy and not self.chat._repliers  # else it is the user's turn
+        idle = {Status.WORKING} if works else {Status.LISTENING, Status.QUIET}
+        return {Status.HEARING, Status.TRANSCRIBING, Status.ASLEEP, *idle}
 
     async def go(self):
         names, weights = zip(*self.WEIGHTS.items(), strict=True)
@@ -353,6 +379,8 @@ class Walk(ScriptedParts):
         """Let everybody finish, and find every reply that was heard."""
         self.draft = ""
         self.chat.draft("")
+        if self.insisting is not None:
+            self.insisting.cancel()
         self.speaker.release()
         await anyio.sleep(2.0)
         await self._hear(sound(4.0, 0))
@@ -364,10 +392,10 @@ class Walk(ScriptedParts):
         await anyio.wait_all_tasks_blocked()
         self.check()
         assert self.chat.waiting == ()
-        found = " ".join([text for text, _ in self.host.sent] + self.dropped())
+        found = " ".join([text for text, _ in self.host.sent] + self.to_requests + self.dropped())
         lost = [number for number in self.audible if f"Reply {number}." not in found]
         assert not lost, f"replies {lost} were heard, and are nowhere"
-        assert len(self.audible) > STEPS / 60, "hardly anything was said: a walk that shows nothing"
+        assert len(self.audible) > 3, "hardly anything was said: a walk that shows nothing"
 
 
 @pytest.mark.parametrize("duplex", [Duplex.HALF, Duplex.HEADPHONES])
