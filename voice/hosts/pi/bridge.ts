@@ -283,7 +283,7 @@ export default function (pi: any) {
 		pi.sendUserMessage(text, { deliverAs });
 	}
 
-	/** Older ones leave what was queued at the last moment where it is, until the next message. */
+	/** What is queued when a run is aborted, or just ends, Pi leaves where it is until the next message. */
 	function goOn() {
 		const content = "(A message of the user follows.)";
 		pi.sendMessage({ customType: "viva-voce:go-on", content, display: false }, { triggerTurn: true });

@@ -171,7 +171,7 @@ class _Run:
         self._left = False
         self._running_tools: set[str] = set()
         self._dialogs: dict[str, anyio.CancelScope] = {}
-        self._retrying = False
+        self._retrying = self._queued = False
         self._starting = False
         self.turns = Turns()
         self.rpc = Rpc(process.stdout, process.stdin, self._hear, lambda fault: self._tell(Notice(fault)))
@@ -251,6 +251,10 @@ class _Run:
             self._running_tools.discard(str(line.get("toolCallId")))
             if not self._running_tools:
                 self._withdraw()
+        elif kind == "queue_update":
+            self._queued = bool(line.get("steering") or line.get("followUp"))
+        elif kind == "agent_settled" and self._queued and self._go_on():
+            return
         elif kind == "agent_end":
             self._running_tools.clear()
             self._withdraw()
@@ -276,10 +280,14 @@ class _Run:
                     if not state.get("pendingMessageCount"):
                         self._tell(*self.turns.settled())
                         return
-                    self._bridge.put({"type": "go_on"})
+                    self._go_on()
             if self.lost:
                 return
             await anyio.sleep(_LOOK_AGAIN_S)
+
+    def _go_on(self) -> bool:
+        """Have Pi read what was queued, and not only with the next message; false where that cannot be."""
+        return self._bridge.put({"type": "go_on"})
 
     # --- Dialogs ------------------------------------------------------------------------------------------
 

@@ -168,24 +168,36 @@ async def test_what_the_user_switched_off_stays_off(model, pi_environment, pi_ar
         assert "user_select" not in model.listed
 
 
-@pytest.mark.parametrize("command", ["new_session", "clone", "reload"])
 async def test_what_is_withheld_stays_so_in_a_new_session_a_fork_and_after_a_reload(
-    command, model, pi_environment, pi_arguments
+    model, pi_environment, pi_arguments
 ):
     arguments = [argument for argument in pi_arguments if argument != "--no-session"]
     async with a_pi(model, pi_environment, arguments, ScriptedPresenter("1")) as room:
         with voice_on(room.tools):
             await room.turn("write before")
-            if command == "reload":
-                await room.host.command("prompt", message="/again")
-            else:
-                await room.host.command(command)
-            told = await room.turn(SELECT)
-            assert not {"ask_user_question", "user_select"} & model.listed
-            assert "narrate" in told
+            for kind, fields in (
+                ("clone", {}),
+                ("prompt", {"message": "/again"}),  # a command of the gate's: it reloads
+                ("new_session", {}),
+            ):
+                await room.host.command(kind, **fields)
+                told = await room.turn(SELECT)
+                assert not {"ask_user_question", "user_select"} & model.listed
+                assert "narrate" in told
         await room.turn(SELECT)
         assert {"ask_user_question", "user_select"} <= model.listed
         assert model.told[-1] == "User selected: 1. Squash"
+
+
+async def test_what_steers_and_was_not_read_yet_survives_an_interruption(model, pi_environment, pi_arguments):
+    async with a_pi(model, pi_environment, pi_arguments) as room:
+        await room.host.send("work")
+        await room.until(lambda: model.read == ["work"])
+        await room.host.send("write this instead", Delivery.STEER)
+        await room.host.interrupt()
+        await room.until(lambda: room.of(AssistantText) and not room.host.busy)
+        assert room.of(AssistantText)[-1].text == "this instead"
+        assert model.read.count("write this instead") == 1
 
 
 async def test_after_a_crash_in_the_middle_of_a_question_the_session_goes_on_with_all_tools(
