@@ -1,0 +1,33 @@
+"""`voice chat` with real PortAudio streams, on a microphone and a speaker that exist in memory."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.devices, pytest.mark.slow]
+
+VOICE = Path(sys.executable).parent / "voice"
+F2, F3, CTRL_D = "\x1bOQ", "\x1bOR", "\x04"
+
+
+def test_the_devices_in_use_are_shown_and_a_key_silences_what_is_spoken(
+    on_terminal, sound_server, fixtures_folder
+):
+    def speak(recording):
+        command = ["paplay", "--device=mic_in", fixtures_folder / recording]
+        subprocess.run(command, env=sound_server.env, check=True)
+
+    terminal = on_terminal(VOICE, "chat", environment=sound_server.env).until("listening", 30)
+    terminal.until("mic default · speaker the default speaker")
+    speak("yes-please.wav")
+    terminal.until("● Yes, please.", 30).until("narrating", 20).until("♪ Question 1", 20)
+    terminal.send(F3).until("narration interrupted").until("listening")
+    speak("second-one.wav")
+    terminal.until("● The second one.", 30).until("So it is: A library")
+    terminal.send("a draft").until("microphone held").send("\x1b").until("microphone held", gone=True)
+    terminal.send(F2).until("F2 voice on", 20)
+    assert terminal.send(CTRL_D).ended() == 0
+    shown = [line.split(" ")[0] for line in terminal.history]
+    assert set(shown) <= {"before", "", "you", "agent", "ended"}  # no library wrote across the screen
