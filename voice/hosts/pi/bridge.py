@@ -55,6 +55,9 @@ _log = logging.getLogger(__name__)
 EXTENSION = Path(__file__).with_name("bridge.ts")
 """The extension of Pi's: `pi -e` takes it."""
 
+VERSION = 1
+"""Of these lines; a Pi that has run since before an upgrade may have another."""
+
 _GONE = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
 _HELLO_WITHIN_S = 5.0
 _SAID_WITHIN_S = 10.0
@@ -207,6 +210,9 @@ class Bridge:
         with anyio.move_on_after(_HELLO_WITHIN_S):
             hello = await link.next()
         if hello is None or hello.get("type") != "hello" or not place.admits(hello.get("token")):
+            return
+        if hello.get("version") != VERSION:
+            _log.warning("the bridge in Pi is of another version of Viva Voce: start Pi anew")
             return
         with anyio.move_on_after(_LEAVES_WITHIN_S):
             while self._link is not None:

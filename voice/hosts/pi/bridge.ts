@@ -91,12 +91,14 @@ export default function (pi: any) {
 
 	// --- The socket ----------------------------------------------------------------------------------------
 
+	/** Send a line; false where nobody has welcomed us. */
 	function send(message: Json): boolean {
 		if (!socket) return false;
 		socket.write(`${JSON.stringify(message)}\n`);
 		return true;
 	}
 
+	/** Send a line and wait for its reply; undefined where none comes. */
 	function request(message: Json, within = REPLY_MS): Promise<Json | undefined> {
 		const n = ++count;
 		if (!send({ ...message, n })) return Promise.resolve(undefined);
@@ -115,15 +117,17 @@ export default function (pi: any) {
 		waiting?.(message);
 	}
 
+	/** Be welcomed by the Python side, if one waits; several that ask at once share one attempt. */
 	function reach(): Promise<boolean> {
 		if (socket) return Promise.resolve(true);
-		connecting ??= join_().finally(() => {
+		connecting ??= meet().finally(() => {
 			connecting = undefined;
 		});
 		return connecting;
 	}
 
-	function join_(): Promise<boolean> {
+	/** Meet the Python side, if one waits; false where none does. */
+	function meet(): Promise<boolean> {
 		const folder = rendezvous();
 		const token = tokenIn(folder);
 		if (over || !token || !ctx?.hasUI) return Promise.resolve(false);
@@ -179,7 +183,8 @@ export default function (pi: any) {
 		withheld = new Set();
 		relaying = false;
 		if (!over) bringBack();
-		for (const { fail } of calls.values()) fail(new Error("Viva Voce ended before there was an answer. It is no answer of the user's."));
+		const ended = "Viva Voce ended before there was an answer. It is no answer of the user's.";
+		for (const { fail } of calls.values()) fail(new Error(ended));
 		calls.clear();
 		for (const n of [...replies.keys()]) reply(n, undefined);
 		saying.length = 0;
@@ -386,10 +391,11 @@ export default function (pi: any) {
 		let finish: (() => void) | undefined;
 		let early = false;
 		// Wider than the terminal, a line would end Pi; it counts cells in a way of its own.
-		const { truncateToWidth } = await import("@earendil-works/pi-tui").catch(() => ({ truncateToWidth: (line: string) => line }));
+		const tui = await import("@earendil-works/pi-tui").catch(() => undefined);
+		const cut = (line: string, columns: number) => tui?.truncateToWidth(line, columns, "") ?? line;
 		canvases.set(id, { draw() {}, close: () => (early = true) });
 		try {
-			await ctx.ui.custom((tui: any, _theme: unknown, _keys: unknown, done: (value: undefined) => void) => {
+			await ctx.ui.custom((screen: any, _theme: unknown, _keys: unknown, done: (value: undefined) => void) => {
 				let drawn: Json = { columns: 0, lines: [] };
 				let told = "";
 				let receipt = 0;
@@ -398,7 +404,7 @@ export default function (pi: any) {
 				canvases.set(id, {
 					draw(message: Json) {
 						drawn = message;
-						tui.requestRender();
+						screen.requestRender();
 					},
 					close: finish,
 				});
@@ -408,7 +414,7 @@ export default function (pi: any) {
 					invalidate() {},
 					handleInput: (data: string) => send({ type: "canvas.key", id, data }),
 					render(columns: number): string[] {
-						const rows = tui.terminal?.rows ?? 24;
+						const rows = screen.terminal?.rows ?? 24;
 						if (told !== `${columns} ${rows}`) {
 							told = `${columns} ${rows}`;
 							send({ type: "canvas.size", id, columns, rows });
@@ -420,7 +426,7 @@ export default function (pi: any) {
 						}
 						return drawn.lines.map((line: string) => {
 							const [before, ...after] = line.split("\0");
-							return truncateToWidth(after.length ? before + CURSOR + after.join("") : line, columns, "");
+							return cut(after.length ? before + CURSOR + after.join("") : line, columns);
 						});
 					},
 				};
@@ -437,8 +443,9 @@ export default function (pi: any) {
 		dialogs.set(id, controller);
 		const { signal } = controller;
 		try {
-			const asks = method === "select" ? ctx.ui.select(title, options, { signal }) : ctx.ui.input(title, placeholder, { signal });
-			send({ type: "dialog", id, value: (await asks) ?? null });
+			const { ui } = ctx;
+			const asking = method === "select" ? ui.select(title, options, { signal }) : ui.input(title, placeholder, { signal });
+			send({ type: "dialog", id, value: (await asking) ?? null });
 		} catch (error) {
 			send({ type: "dialog", id, error: String(error) });
 		}
@@ -517,7 +524,8 @@ export default function (pi: any) {
 		const { message } = event;
 		if (message.role === "assistant") {
 			for (const block of message.content) {
-				if (block.type === "toolCall" && withheld.has(block.name)) refused.set(block.id, refusal(block.name, block.arguments));
+				const { type, id, name, arguments: args } = block;
+				if (type === "toolCall" && withheld.has(name)) refused.set(id, refusal(name, args));
 			}
 			const { role, stopReason, errorMessage } = message;
 			relay({ type: "message_end", message: { role, stopReason, errorMessage } });

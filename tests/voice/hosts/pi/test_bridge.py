@@ -112,7 +112,7 @@ async def test_without_the_token_nobody_is_let_in_and_a_token_is_good_once(folde
         for token in ("", "wrong", None, 7):
             async with await anyio.connect_unix(folder / "socket") as stream:
                 peer = Peer(stream)
-                await peer.say({"type": "hello", "token": token})
+                await peer.say({"type": "hello", "version": 1, "token": token})
                 await peer.is_hung_up_on()
         async with met(folder):
             assert bridge.connected
