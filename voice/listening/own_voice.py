@@ -223,6 +223,9 @@ class Remover:
     LEARNS_FIRST_S, LEARNS_EVERY_S = 0.3, 2.4
     """After so much of a sound, in its beginning and later on; it takes some 30 ms of work each time."""
 
+    LEARNS_DELAY_S = 0.12
+    """In a room that is known; of the first sound in it, the beginning is left whole."""
+
     LEARNS_FROM_S = 4.0
 
     def __init__(self) -> None:
@@ -251,7 +254,8 @@ class Remover:
         if sound != self._sound:
             self._before = self._sound, self._learnt
             self._sound, self._frames = sound, 0
-            self._learns_at = self._every = round(self.LEARNS_FIRST_S / FRAME_S)
+            first_s = self.LEARNS_FIRST_S if self._learnt is None else self.LEARNS_DELAY_S
+            self._learns_at = self._every = round(first_s / FRAME_S)
         self._frames += 1
         if self._frames < self._learns_at:
             return
@@ -260,7 +264,22 @@ class Remover:
         frames = min(self._frames + 10, round(self.LEARNS_FROM_S / FRAME_S))
         sent = played.last(frames)
         alone = np.where(sent.sounds == sound, to_float(sent.samples), 0.0).astype(np.float64)
-        self._learnt = find_echo(to_float(heard.last(frames)).astype(np.float64), alone) or self._learnt
+        near = to_float(heard.last(frames)).astype(np.float64)
+        found = find_echo(near, alone)
+        candidates = [found] if found is not None else []
+        if self._learnt is not None and near.any():
+            # The room is the same, only the delay need not be: that is found in little sound, and in spite of
+            # somebody who talks meanwhile, where a whole filter is not.
+            peak = int(np.argmax(np.abs(self._learnt.taps)))
+            candidates += [self._learnt, Echo(_delay(near, alone) - peak, self._learnt.taps)]
+        if candidates:
+            self._learnt = max(candidates, key=lambda echo: _worth(echo, near, alone, new=echo is found))
+
+
+def _worth(echo: Echo, near: NDArray[np.float64], played: NDArray[np.float64], *, new: bool) -> float:
+    """How much it explains; of a new filter, less what it would explain of anything."""
+    left = near - echo.of(played)
+    return 1 - float(left @ left) / float(near @ near) - (1 / SAMPLES_PER_TAP if new else 0.0)
 
 
 def framed(samples: NDArray[_Number]) -> NDArray[_Number]:
