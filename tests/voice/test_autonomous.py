@@ -307,7 +307,8 @@ async def test_what_had_ended_before_the_microphone_was_lost_arrives_and_what_ha
     assert stage.dropped() == [(DiscardReason.CUT_OFF, "Half")]
 
 
-async def test_a_lost_microphone_is_said_once_looked_for_and_works_again():
+async def test_a_lost_microphone_is_said_once_looked_for_and_works_again(monkeypatch):
+    monkeypatch.setattr("voice.autonomous.REOPEN_AFTER_S", 0.01)
     stage = Stage("After.")
     async with stage.on():
         stage.microphone.fail(DeviceLost("The microphone is gone."))
@@ -751,7 +752,7 @@ async def test_earcons_are_played_beside_it_also_for_the_end():
 async def test_interrupted_again_and_again_it_still_speaks_and_listens():
     stage = Stage("Still here.", duplex=Duplex.HEADPHONES)
     async with stage.on():
-        for number in range(50):
+        for number in range(20):
             stage.speaker.hold()
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(stage.voice.narrate, f"Story {number}, and more of it.")
