@@ -30,7 +30,8 @@ function rendezvous(): string {
 	const named = process.env.VIVA_VOICE_BRIDGE;
 	if (named) return named;
 	const runtime = process.env.XDG_RUNTIME_DIR;
-	return join(runtime || join(process.env.TMPDIR || "/tmp", `viva-voce-${process.getuid?.()}`), "viva-voce", "pi");
+	if (runtime) return join(runtime, "viva-voce", "pi");
+	return join(process.env.TMPDIR || "/tmp", `viva-voce-pi-${process.getuid?.()}`);
 }
 
 /** The token in the folder where the Python side waits; undefined where nobody does, or the folder is not safe. */

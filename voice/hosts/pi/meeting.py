@@ -27,10 +27,10 @@ def rendezvous() -> Path:
     """The folder where a Pi with a terminal of its own finds us; the bridge works it out in the same way."""
     if named := os.environ.get(ENVIRONMENT):
         return Path(named)
-    runtime = os.environ.get("XDG_RUNTIME_DIR")
-    if not runtime:
-        runtime = str(Path(os.environ.get("TMPDIR") or "/tmp") / f"viva-voce-{os.getuid()}")  # noqa: S108
-    return Path(runtime) / "viva-voce" / "pi"
+    if runtime := os.environ.get("XDG_RUNTIME_DIR"):
+        return Path(runtime) / "viva-voce" / "pi"
+    # Right below a folder where nobody can move what is another's, so that only its owner need be checked.
+    return Path(os.environ.get("TMPDIR") or "/tmp") / f"viva-voce-pi-{os.getuid()}"  # noqa: S108
 
 
 class MeetingPlace:

@@ -3,6 +3,7 @@
 write TEXT        answers with that text
 work              answers when `finish` is called
 call NAME JSON    calls a tool, and when it has the result says "I see."
+both JSON         calls `user_select` with these arguments, and the gate in the same turn
 anything else     is answered with "You said: …"
 """
 
@@ -72,6 +73,8 @@ class Model:
         if what == "call":
             name, _, arguments = rest.partition(" ")
             return {"call": name, "arguments": arguments or "{}"}
+        if what == "both":
+            return {"call": "user_select", "arguments": rest, "and": "gate"}
         if what != "work":
             return {"text": f"You said: {text_of(last)}"}
         self._working += 1
@@ -128,9 +131,17 @@ def text_of(message):
 def sse(said):
     """An answer as a stream of chunks: a text in several, a call in one."""
     if "call" in said:
-        function = {"name": said["call"], "arguments": said["arguments"]}
-        call = {"index": 0, "id": f"call_{time.monotonic_ns()}", "type": "function", "function": function}
-        deltas, reason = [{"role": "assistant", "tool_calls": [call]}], "tool_calls"
+        wanted = [(said["call"], said["arguments"]), *([(said["and"], "{}")] if "and" in said else [])]
+        calls = [
+            {
+                "index": index,
+                "id": f"call_{time.monotonic_ns()}_{index}",
+                "type": "function",
+                "function": {"name": name, "arguments": arguments},
+            }
+            for index, (name, arguments) in enumerate(wanted)
+        ]
+        deltas, reason = [{"role": "assistant", "tool_calls": calls}], "tool_calls"
     else:
         words = said["text"].split(" ")
         deltas = [{"content": word if not at else f" {word}"} for at, word in enumerate(words)]

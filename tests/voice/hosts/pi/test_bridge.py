@@ -252,4 +252,4 @@ def test_the_place_is_named_by_the_environment(monkeypatch):
     assert str(rendezvous()) == "/run/user/7/viva-voce/pi"
     monkeypatch.delenv("XDG_RUNTIME_DIR")
     monkeypatch.delenv("TMPDIR", raising=False)
-    assert str(rendezvous()) == f"/tmp/viva-voce-{os.getuid()}/viva-voce/pi"
+    assert str(rendezvous()) == f"/tmp/viva-voce-pi-{os.getuid()}"

@@ -12,10 +12,14 @@ import pytest
 
 from questionnaire import (
     AdjustableToolset,
+    Answer,
     Coordinator,
+    Give,
     HerdrEvents,
+    Input,
     Mirrors,
     Outcome,
+    Provenance,
     Status,
     Withhold,
     questionnaire_toolset,
@@ -279,6 +283,23 @@ async def test_dialogs_of_other_extensions_are_answered_in_their_form(model, pi_
         assert await room.turn('call gate {"method": "confirm"}') == "came: false"
         assert await room.turn('call gate {"method": "input"}') == "came: undefined"
         assert Notice("the gate is there") in room.events
+
+
+async def test_nothing_else_of_the_same_turn_runs_before_the_answer(model, pi_environment, pi_arguments):
+    presenter, gates = HeldPresenter(), []
+
+    async def ask(questionnaire):
+        gates.append(questionnaire)
+        return await nobody(questionnaire)
+
+    async with a_pi(model, pi_environment, pi_arguments, presenter, ask) as room:
+        await room.host.send(f"both {json.dumps(MERGE)}")
+        await room.until(lambda: presenter.open)
+        await anyio.sleep(0.3)
+        assert gates == []
+        presenter.open.send(Give(Answer((1,)), Provenance("here", Input.KEY, 0.0)))
+        await room.until(lambda: gates and not room.host.busy)
+        assert model.told == ["User selected: 2. Rebase", "came: refused"]
 
 
 async def test_no_text_runs_a_command(model, pi_environment, pi_arguments):
