@@ -20,8 +20,10 @@ WINDOW_FRAMES = 3_000
 MARGIN_FRAMES = 200
 """Silence that is encoded with the sound: 2 s. With 1 s single digits get worse; more brings nothing."""
 
-LEAST_FRAMES = 800
-"""No window is shorter than 8 s. Both from ``benchmarks/whisper_window.py``."""
+LEAST_FRAMES = {384: 800, 512: 2_000}
+"""The shortest window of a model, by the width of its encoder: 8 s for tiny, 20 s for base, which loses more
+than a word in a hundred with 15 s. Others encode whole windows until somebody has measured them. All from
+``benchmarks/results/whisper_window.md``."""
 
 _NOISE_S = 0.5
 _NOISE_AMPLITUDE = 1e-4
@@ -32,18 +34,19 @@ encoding is like that of no sound that people make."""
 class ShortWindowWhisper(WhisperModel):  # type: ignore[misc]
     """A `WhisperModel` that encodes as much of a window as there is sound in it.
 
-    ``full_window`` has it encode all of it, as the library does.
+    ``full_window`` has it encode all of it, as the library does; ``least_frames`` is the shortest window.
     """
 
     def __init__(self, model: str, **options: Any) -> None:
         super().__init__(model, **options)
         self.full_window = False
         self._silence = self._encoded_silence()
+        self.least_frames = LEAST_FRAMES.get(self._silence.shape[-1], WINDOW_FRAMES)
 
     def encode(self, features: NDArray[np.float32]) -> ctranslate2.StorageView:
         """The encoding of a window: features of shape (mels, 3,000), padded with zeros behind the sound."""
         sounding = np.flatnonzero(features.any(axis=0))
-        frames = max(LEAST_FRAMES, (sounding[-1] + 1 if len(sounding) else 0) + MARGIN_FRAMES)
+        frames = max(self.least_frames, (sounding[-1] + 1 if len(sounding) else 0) + MARGIN_FRAMES)
         frames += frames % 2
         if self.full_window or frames >= features.shape[-1]:
             return super().encode(features)
