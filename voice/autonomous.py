@@ -88,6 +88,8 @@ class _Job:
         self.position = start
         self.announced = announced
         self.slowly = slowly
+        self.whole = kind is not Kind.TEXT
+        """Whether it is said whole, however long it is: what is asked is, what is told is not."""
         self.scope = anyio.CancelScope()
         self.ending: NarrationEnding | None = None
         self.notice = ""
@@ -469,7 +471,9 @@ class AutonomousVoice:
                 self._last = job
             self._happened(Speaking(job.text, job.kind))
             with _FloorBySentence(parts, whole=isinstance(job.source, str)):
-                narrated = await parts.narrator.narrate(job.source, start=job.position, slowly=job.slowly)
+                narrated = await parts.narrator.narrate(
+                    job.source, start=job.position, slowly=job.slowly, whole=job.whole
+                )
             if heard := _words_heard(narrated, job.position):
                 parts.ears.cut_short(heard)
             job.played_s += narrated.ended.played_s

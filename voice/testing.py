@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from types import TracebackType
 from typing import Self
@@ -235,6 +235,8 @@ class ScriptedTranscriber:
     def __init__(self, *lines: str | Transcript | TranscriberError) -> None:
         self.asked: list[Samples] = []
         """Every piece that was submitted, in order."""
+        self.vocabularies: list[tuple[str, ...]] = []
+        """The names that came with each of them."""
         self._lines = deque(lines)
         self._gate = _Gate()
 
@@ -246,13 +248,14 @@ class ScriptedTranscriber:
         """Let held texts be there."""
         self._gate.open()
 
-    def submit(self, samples: Samples) -> _ScriptedTranscript:
+    def submit(self, samples: Samples, *, vocabulary: Sequence[str] = ()) -> _ScriptedTranscript:
         """Take a piece; its text is the next line."""
         if not self._lines:
             raise Misuse(f"piece {len(self.asked) + 1} was submitted, and there is no line for it")
         if not 0 < len(samples) <= 30 * SAMPLE_RATE:
             raise Misuse(f"a piece of {len(samples)} samples")
         self.asked.append(samples)
+        self.vocabularies.append(tuple(vocabulary))
         line = self._lines.popleft()
         return _ScriptedTranscript(Transcript(line) if isinstance(line, str) else line, self._gate)
 
@@ -511,6 +514,8 @@ class ScriptedParts:
         """What opening raises."""
         self.transcript_after_s: float | None = 0.3
         """The audio time that a transcription takes; None: a text is there when the transcriber has it."""
+        self.longest_sentences: int | None = None
+        """Of what the agent writes so many sentences are spoken; None: all."""
         self._duplex = duplex
         self._earcons = earcons
 
@@ -529,7 +534,9 @@ class ScriptedParts:
         hearing = Hearing(ear, self.transcriber, transcript_after_s=self.transcript_after_s, partials=True)
         canceller = _NoEcho() if self._duplex is Duplex.CANCELLED else None
         ears = Ears(hearing, duplex=self._duplex, canceller=canceller)
-        narrator = Narrator(self.engine, self.speaker, earcons=self._earcons)
+        narrator = Narrator(
+            self.engine, self.speaker, longest_sentences=self.longest_sentences, earcons=self._earcons
+        )
         yield Parts(self.microphone, ears, narrator, self.speaker.name)
 
 

@@ -700,6 +700,18 @@ async def test_what_was_silenced_can_go_on_and_what_was_said_can_be_repeated():
     assert kinds == [Kind.QUESTION, Kind.QUESTION, Kind.REPEAT, Kind.REPEAT]
 
 
+async def test_what_is_asked_is_said_whole_and_what_is_told_is_shortened():
+    stage = Stage()
+    stage.longest_sentences = 2
+    text = "One. Two. Three. Four. Which one?"
+    async with stage.on():
+        await stage.voice.narrate(text, Kind.QUESTION)
+        assert stage.engine.texts == ["One.", "Two.", "Three.", "Four.", "Which one?"]
+        await stage.voice.narrate(text, Kind.TEXT)
+        assert stage.engine.texts[5:7] == ["One.", "Two."]
+        assert "Which one?" not in stage.engine.texts[5:]
+
+
 async def test_remarks_are_neither_told_as_narrations_nor_repeated():
     stage = Stage()
     async with stage.on():

@@ -111,20 +111,25 @@ class Narrator:
         return self._last
 
     async def narrate(
-        self, text: str | AsyncIterable[str], *, start: Position | None = None, slowly: bool = False
+        self,
+        text: str | AsyncIterable[str],
+        *,
+        start: Position | None = None,
+        slowly: bool = False,
+        whole: bool = False,
     ) -> Narrated:
         """Speak a text, as an agent wrote or is writing it; returns when the last of it has been heard.
 
         A text that is being written comes as its parts, in a way that never makes its writer wait: that is
         `Writing`. Each sentence is spoken as soon as it is sure to be one. With ``start``, the position of an
         earlier narration of the same text, it goes on from there, at the beginning of a word; ``slowly`` is
-        for what is said again.
+        for what is said again, ``whole`` for what is never shortened: a question has its options at its end.
 
         Waits for its turn behind earlier texts. A failing engine, speaker or writer is no exception but the
         ending ``failed``, with a sentence that says why, after what could be heard. When the caller is
         cancelled the sound stops.
         """
-        narration = _Narration(self, text, start or Position(), slowly=slowly)
+        narration = _Narration(self, text, start or Position(), slowly=slowly, whole=whole)
         self._asked.append(narration)
         try:
             with narration.scope:
@@ -232,13 +237,20 @@ class _Narration:
     """One text on its way."""
 
     def __init__(
-        self, narrator: Narrator, text: str | AsyncIterable[str], start: Position, *, slowly: bool
+        self,
+        narrator: Narrator,
+        text: str | AsyncIterable[str],
+        start: Position,
+        *,
+        slowly: bool,
+        whole: bool,
     ) -> None:
         self.scope = anyio.CancelScope()
         self._narrator = narrator
         self._source = text
         self._start = start
         self._slowly = slowly
+        self._longest_sentences = None if whole else narrator._longest_sentences
         self._text = [text] if isinstance(text, str) else []
         self._sentences: list[str] = []
         self._ending: NarrationEnding | None = None
@@ -293,7 +305,7 @@ class _Narration:
                 await send.send(error)
 
     async def _make_all(self, send: MemoryObjectSendStream[_Made | Exception]) -> None:
-        excerpt = Excerpt(self._narrator._longest_sentences, self._start.sentence)
+        excerpt = Excerpt(self._longest_sentences, self._start.sentence)
 
         async def make(sentences: Iterable[Sentence]) -> None:
             for sentence in sentences:
