@@ -90,6 +90,16 @@ class Terminal:
             return
         raise AssertionError(f"{texts} were to be seen on\n{self.text}")
 
+    async def press_until(self, keys, *texts):
+        """Press keys, again where they came before their page was drawn and so did nothing."""
+        for _ in range(10):
+            self.press(keys)
+            with anyio.move_on_after(2):
+                while not all(text in self.text for text in texts):  # noqa: ASYNC110
+                    await anyio.sleep(0.02)
+                return
+        raise AssertionError(f"{keys!r} was to bring {texts} on\n{self.text}")
+
     async def shows_no(self, text):
         with anyio.fail_after(WITHIN_S):
             while text in self.text:  # noqa: ASYNC110
@@ -150,19 +160,14 @@ async def test_a_pi_with_a_screen_of_its_own(model, pi_environment, pi_arguments
             # Its questions are on its own screen, with tabs and a review.
             await host.send(ASK)
             await pi.shows("[· Deploy]", "· Name", "Review", "Where should it run?", "2. Throwaway 日本")
-            await anyio.sleep(0.5)  # keys that come at once are meant for what was there before
-            pi.press("\x1b[B")
-            pi.press("\r")
-            await pi.shows("✓ Deploy", "[· Name]", "What is it called?")
-            await anyio.sleep(0.1)
-            pi.press("\x1b[F")
-            pi.press("\r")
+            await pi.press_until("\x1b[B", "❯ 2. Throwaway")
+            await pi.press_until("\r", "✓ Deploy", "[· Name]", "What is it called?")
+            await pi.press_until("\x1b[F", "❯ 3.")
+            await pi.press_until("\r", "Alt+Enter")
             pi.press("my own")
             await pi.shows("my own")
-            pi.press("\r")
-            await pi.shows("Review your answers", "Send these answers")
-            await anyio.sleep(0.1)
-            pi.press("\r")
+            await pi.press_until("\r", "Review your answers", "Send these answers")
+            await pi.press_until("\r", "User has answered your questions")
             await until(lambda: not host.busy)
             assert '"Where should it run?"="Throwaway 日本"' in model.told[-1]
             assert '"What is it called?"="my own"' in model.told[-1]
