@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from voice import events
-from voice.events import DiscardReason, Event, NarrationEnding, Status, VoiceState
+from voice.events import DiscardReason, Event, NarrationEnding, Status
 
 STATUS_WORDS = {
     Status.VOICE_OFF: "voice off",
@@ -128,7 +128,7 @@ class Story:
                 return [Entry(Kind.REMARK, f"heard: {phrase}")]
             case events.UtteranceNearCap(remaining_s=remaining_s):
                 return [Entry(Kind.NOTICE, f"{remaining_s:.0f} s left before your message is cut into two.")]
-            case events.VoiceStateChanged(state) if self._detailed or state is VoiceState.FAILED:
+            case events.VoiceStateChanged(state) if self._detailed:
                 return [Entry(Kind.STATE, state)]
             case events.ToolsChanged(names) if self._detailed:
                 return [Entry(Kind.TOOLS, " · ".join(names) or "none")]

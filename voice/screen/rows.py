@@ -176,7 +176,8 @@ def above_rows(state: ScreenState, unfinished: str, width: int, height: int) -> 
         waiting[-1:] = [(("dim", columns.shortened(f"  {more + 1} messages wait", width)),)]
     partial = [_ending("  … ", state.partial, "partial", width)] if state.partial else []
     rows = [*partial, *waiting][:room]
-    written = [row for row in plain_text(unfinished, width) if unfinished.strip()]
+    end = unfinished[-2 * room * width - 1 :]  # a key draws this anew, however long the whole is
+    written = [row for row in plain_text(end, width) if unfinished.strip()]
     return (*written[max(0, len(written) - (room - len(rows))) :], *rows) if room > len(rows) else tuple(rows)
 
 
