@@ -23,6 +23,7 @@ import pytest
 import trio.testing
 
 from questionnaire import Option, Question, Questionnaire
+from questionnaire import Status as Ending
 from voice.audio import FRAME_S, FRAME_SAMPLES
 from voice.chat import Chat
 from voice.errors import DeviceLost
@@ -239,7 +240,8 @@ class Walk(ScriptedParts):
 
         async def insist():
             with self.insisting:
-                await self.ask(CHOOSE)
+                outcome = await self.ask(CHOOSE)
+                assert outcome.status is not Ending.ANSWERED, "nothing that was said names an option"
             self.insisting = None
 
         if self.insisting is not None:
