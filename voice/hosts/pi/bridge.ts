@@ -50,9 +50,10 @@ function shippedTools(): ToolInfo[] {
 	return JSON.parse(readFileSync(join(here, "tools.json"), "utf8"));
 }
 
+/** A text between quotes that it cannot leave, on one line, as the Python side writes it. */
 function quoted(text: unknown): string {
-	const escaped = String(text).replace(/[\\"]/g, "\\$&").replace(/\r\n|[\n\r\u2028\u2029]/g, "\\n");
-	return `"${escaped.replace(/\p{Cc}|\p{Cf}/gu, "")}"`;
+	const escaped = String(text).replace(/[\\"]/g, "\\$&").replace(/\r\n|[\n\r\x85\u2028\u2029]/g, "\\n");
+	return `"${escaped.replace(/\p{Cc}|\p{Cs}|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "")}"`;
 }
 
 /** What the model is told where nobody can be asked: the questions once more, to be asked in a message. */

@@ -55,6 +55,15 @@ TWO = {
         },
     ]
 }
+NASTY = {
+    "questions": [
+        {**TWO["questions"][0], "question": 'Say "hi" \\ to\nwhom\r\nand\u2028when?\u202e\x07\u200b'},
+        {
+            **TWO["questions"][1],
+            "options": [{"label": 'a "b"', "description": "x"}, {"label": "c, d", "description": ""}],
+        },
+    ]
+}
 ASK = f"call ask_user_question {json.dumps(TWO)}"
 
 
@@ -223,14 +232,15 @@ async def test_a_pi_that_ends_is_lost_and_another_is_waited_for(
 async def test_where_nobody_can_be_asked_the_call_is_the_contracts_error(
     mode, model, pi_environment, pi_arguments, tmp_path
 ):
-    arguments = [*pi_arguments, *mode, "-e", str(voice.hosts.pi.bridge.EXTENSION), ASK]
+    arguments = [*pi_arguments, *mode, "-e", str(voice.hosts.pi.bridge.EXTENSION)]
     with anyio.fail_after(WITHIN_S):
-        await anyio.run_process(["pi", *arguments], env=pi_environment, check=False)
+        prompt = f"call ask_user_question {json.dumps(NASTY)}"
+        await anyio.run_process(["pi", *arguments, prompt], env=pi_environment, check=False)
 
     class NoInteractive(QuestionnaireError):
         code = "no_ui"
 
     expected = CONTRACT.failure(
-        NoInteractive("no interactive UI available (running in non-interactive mode)"), CONTRACT.read(TWO)
+        NoInteractive("no interactive UI available (running in non-interactive mode)"), CONTRACT.read(NASTY)
     )
     assert model.told == [expected.text]
