@@ -1,4 +1,9 @@
+import re
+from pathlib import Path
+
 from voice.cli.chatting import told_limits
+from voice.commands import Controls
+from voice.screen.keys import KEYS, LINES
 from voice.settings import Settings
 
 
@@ -13,3 +18,20 @@ def test_every_limit_that_ends_or_cuts_something_is_shown():
     told = " ".join(told_limits(settings))
     for value in ("2.25 s", "111 s", "222 s", "33 s", "4.5 s", "closed", "'over'", "interrupt", "headphones"):
         assert value in told
+
+
+def test_the_spoken_controls_that_the_readme_shows_are_obeyed():
+    readme = (Path(__file__).parents[3] / "README.md").read_text()
+    (shown,) = re.findall(r"Said alone, these are obeyed(.*?)They can be changed", readme, re.DOTALL)
+    phrases = re.findall(r'"([^"]+)"', " ".join(shown.split()))
+    assert len(phrases) > 10
+    assert all(Controls("en").command_in(phrase) for phrase in phrases)
+
+
+def test_the_keys_that_the_readme_shows_are_those_that_act():
+    readme = (Path(__file__).parents[3] / "README.md").read_text()
+    rows = "".join(
+        line for line in readme.splitlines(keepends=True) if re.match(r"\| .*(Ctrl-|F\d|Esc)", line)
+    )
+    assert all(key.replace("c-", "Ctrl-").upper() in rows.upper() for key in KEYS)
+    assert all(line in rows for line in LINES)
