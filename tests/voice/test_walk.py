@@ -4,8 +4,9 @@ The parts are the real ones (`Chat`, `AutonomousVoice`, `Ears`, `Hearing`, the t
 which are doubles. Sounds carry what is said in their loudness, so that the transcriber "understands" exactly
 what was heard of it, joined or cut as it was heard.
 
-After each step: what became a message was said or typed by the person, and once only; nothing typed is ever
-dropped; the tools are withheld exactly while Voice is on and there is an agent; the status is what goes on.
+After each step: what became a message was said or typed by the person, and once only, and is nothing that was
+broken off; nothing typed is ever dropped; nobody is talked over; the tools are withheld exactly while Voice is
+on and there is an agent; the status is what goes on.
 At the end: whatever was said into an open microphone was delivered, waits, or was visibly dropped.
 
 To run a failing walk again: WALK_SEED=<seed> pytest tests/voice/test_walk.py
@@ -139,6 +140,10 @@ class Walk(ScriptedParts):
         self.said = 0
         self.audible = set()
         """The replies of which all was said into a microphone that was open for them."""
+        self.open_turn = set()
+        """The replies in the turn that is open."""
+        self.unsendable = set()
+        """The replies that were said while the keyboard held the microphone, or broken off."""
         self.typed = 0
         self.calls = Counter()
         settings = Settings.model_validate(
@@ -200,6 +205,7 @@ class Walk(ScriptedParts):
         self.chat.draft(self.draft)
 
     async def send(self):
+        self._break_off()
         self.draft = ""
         assert self.chat.send(f"typed {self.typed}")
         self.typed += 1
@@ -210,6 +216,7 @@ class Walk(ScriptedParts):
 
     async def toggle(self):
         if self.random.random() < 0.15 or self.chat.voice_state is not VoiceState.ACTIVE:
+            self._break_off()
             self.chat.toggle_voice()
 
     async def stop_key(self):
@@ -256,6 +263,7 @@ class Walk(ScriptedParts):
 
     async def device_is_lost(self):
         if self.microphone.open_now:
+            self._break_off()
             self.microphone.fail(DeviceLost("The microphone is gone."))
 
     async def time_passes(self):
@@ -276,9 +284,21 @@ class Walk(ScriptedParts):
     async def _reply(self, seconds, silence):
         number, self.said = self.said, self.said + 1
         heard = self._is_heard()
+        if self.draft:
+            self.unsendable.add(number)
+        self.open_turn = {*(self.open_turn if self._speaks() else ()), number}
         await self._hear(sound(seconds, FIRST_REPLY + STEP * number) + sound(silence, 0))
         if heard and self._is_heard():
             self.audible.add(number)
+
+    def _speaks(self):
+        parts = self.chat._voice._parts
+        return parts is not None and parts.ears.speaking
+
+    def _break_off(self):
+        """What is being said is not finished, and never will be."""
+        if self._speaks():
+            self.unsendable |= self.open_turn
 
     def _is_heard(self):
         """Whether a person who speaks now is heard, and meant to be."""
@@ -315,6 +335,8 @@ class Walk(ScriptedParts):
             assert re.fullmatch(rf"typed \d+|{WORDS}( {WORDS})*", text), f"{text!r} was never said"
         delivered = Counter(re.findall(r"typed \d+|Reply \d+", " ".join(messages)))
         assert not [one for one, times in delivered.items() if times > 1], "a message was doubled"
+        unsendable = {f"Reply {number}" for number in self.unsendable} & delivered.keys()
+        assert not unsendable, f"{unsendable} should never have been sent"
         sent = [text for text, _ in self.host.sent]
         waiting = [message.text for message in self.chat.waiting]
         taken_back = self.dropped(DiscardReason.TAKEN_BACK)
@@ -337,6 +359,8 @@ class Walk(ScriptedParts):
         assert status in self.possible(state), f"{status} while {state}"
         open_narrations = len(self.of(NarrationStarted)) - len(self.of(NarrationEnded))
         assert 0 <= open_narrations <= self.calls["narrate"] + 3
+        if self._speaks() and state is VoiceState.ACTIVE and not self.chat._turns.asleep:
+            assert not self.speaker.playing, "somebody is talked over"
         if state is VoiceState.INACTIVE:
             assert not self.speaker.playing
             assert not self.microphone.open_now
