@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 
@@ -71,6 +71,7 @@ class ChatTerminal:
         self._talk: Talk | None = None
         self._code: int | None = None
         self._fault: Exception | None = None
+        self._over = False
         self._armed = Armed(ARMED_S, self._show_armed)
         self._turns = Turns()
         self._gives_way = False
@@ -142,6 +143,7 @@ class ChatTerminal:
                     tasks.cancel_scope.cancel()
             finally:
                 self._app = None
+                self._over = True
                 self._code = self._code or LEFT
                 for event in (self._begun, self._aside):  # nobody is asked any more
                     event.set()
@@ -324,6 +326,14 @@ class ChatTerminal:
 
     def _print_rows(self, rows: Callable[[int], list[Row]]) -> None:
         """Print rows, made for the width of the terminal, above the input line or the dialog."""
+        if self._over:  # what is told while the conversation is being closed: a message that was not sent
+            with suppress(OSError):
+                lines = (
+                    "".join(text for _, text in row)
+                    for row in rows(os.get_terminal_size(self._fds[1])[0] - 1)
+                )
+                os.write(self._fds[1], "".join(f"{line}\n" for line in lines).encode(errors="replace"))
+            return
         app = running_application() or self._app
         if app is None or not self._begun.is_set():
             self._waiting.append(rows)

@@ -81,6 +81,13 @@ def test_what_comes_while_the_agent_works_waits_and_is_sent(chat):
     assert terminal.settle(0.4).send("\x1b").until("Undecided").send(CTRL_D).ended() == 0
 
 
+def test_what_was_typed_and_not_sent_is_told_when_one_leaves(chat):
+    terminal = chat().until("voice off", 20).send("work\r").until("agent working", 10)
+    terminal.send("and then the docs\r").until("waits: and then the docs", 10)
+    assert terminal.send(CTRL_D).ended() == 0
+    assert "This was not sent: and then the docs" in told(terminal)
+
+
 def test_interrupting_a_permission_and_a_crash_by_keyboard_alone(chat):
     terminal = chat().until("voice off", 20)
     terminal.send("work\r").until("agent working", 10).send(CTRL_C).until("agent working", gone=True)
