@@ -59,4 +59,4 @@ async def test_it_keeps_the_promises_of_the_port(model, pi_environment, pi_argum
         host = PiHost(pi_arguments, tools=tools, ask=ask, emit=emit, environment=pi_environment)
         yield host, PiAgent(model)
 
-    await check_host(make)
+    await check_host(make, within_s=30)
