@@ -12,6 +12,8 @@ from questionnaire.model import Status
 from questionnaire.presenters.terminal.presenter import INTERRUPTED
 from questionnaire.progress import Interview
 
+NO_EDITOR = "Your editor cannot be opened on this screen."
+
 ROWS_LEFT = 4
 """So many rows of a foreign screen are left to what is there: what the agent wrote, a status line."""
 
@@ -105,6 +107,6 @@ class CanvasPresenter:
                             for key in decoded(data):
                                 if key.name == INTERRUPT:
                                     interview.end(Status.CANCELLED, INTERRUPTED)
-                                else:
-                                    dialog.press(key)
+                                elif dialog.press(key):
+                                    dialog.edited(dialog.text or "", NO_EDITOR)
                     draw()

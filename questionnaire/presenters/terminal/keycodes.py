@@ -42,6 +42,7 @@ _NAMES: Mapping[str, str] = {
     "\x03": INTERRUPT,
     "\x04": "delete",
     "\x05": "end",
+    "\x07": "editor",
     "\x0b": "erase-rest",
     "\x0e": "down",
     "\x10": "up",

@@ -107,6 +107,8 @@ async def test_where_somebody_types_the_terminals_cursor_stands():
         await canvas.happens(Typed("ab日"))
         (line,) = [line for line in canvas.drawn[-1][1] if "\0" in line]
         assert re.sub(r"\x1b\[[\d;]*m", "", line).split("\0")[0].endswith("ab日")
+        await canvas.happens(Typed("\x07"))
+        assert "Your editor cannot be opened" in canvas.text
         await canvas.happens(Typed("\r"))
     assert interview.outcome.responses[0].answer.custom == "ab日"
 

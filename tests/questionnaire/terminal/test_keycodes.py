@@ -45,7 +45,8 @@ def names(data):
         ("\x1b[99;5u", INTERRUPT),
         ("\x1b[15~", "other"),
         ("\x1b[57399u", "other"),
-        ("\x07", "other"),
+        ("\x07", "editor"),
+        ("\x06", "other"),
     ],
 )
 def test_each_key_has_its_name(data, name):
