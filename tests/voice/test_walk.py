@@ -5,8 +5,8 @@ which are doubles. Sounds carry what is said in their loudness, so that the tran
 what was heard of it, joined or cut as it was heard.
 
 After each step: what became a message was said or typed by the person, and once only, and is nothing that was
-broken off; nothing typed is ever dropped; nobody is talked over; the tools are withheld exactly while Voice is
-on and there is an agent; the status is what goes on.
+broken off; nothing typed is ever dropped; nobody is talked over; the tools are withheld exactly while Voice
+is on and there is an agent; the status is what goes on.
 At the end: whatever was said into an open microphone was delivered, waits, or was visibly dropped.
 
 To run a failing walk again: WALK_SEED=<seed> pytest tests/voice/test_walk.py
