@@ -70,6 +70,14 @@ ECHOES_BORNE = 2
 A_WORD_S = 0.3
 """As much of our own voice in an utterance as a short word takes."""
 
+PARTLY_OURS = 0.4
+"""The share of an utterance's energy from which it is ours: of a sentence that was broken off at once there
+is too little to find all of its echo; of somebody who breaks in at its beginning less than a quarter is."""
+
+BEGINS_WITH_US_S = 0.4
+"""Speech that began so soon after a sentence of ours, and ended with us, is ours where no sound can tell: of
+a beginning that was broken off Whisper makes any words ("I come." of "I can set up")."""
+
 _SPEECH_BELOW_LOUDEST_DB = 25.0
 """What is quieter than the loudest frame of an utterance by more than this is no part of a word."""
 
@@ -272,8 +280,12 @@ class Ears:
             heard = Span(late.end_s, heard.end_s)  # before that our own voice was taken out
         ours, ours_s = self._our_share(heard)
         left = without_echo(message.text, message.heard, self._floor.said)
+        # What the canceller takes out is in the sound all the same: with it, most of that must be ours.
         cancelled = self._duplex is Duplex.CANCELLED
-        if ours >= MOSTLY_OURS or (ours_s >= A_WORD_S and not left.echo and not cancelled):
+        enough_s = max(A_WORD_S, (heard.end_s - heard.start_s) / 2) if cancelled else A_WORD_S
+        if not self._played.known and self._began_and_ended_with_us(heard):
+            left = Left("", message.text)
+        if ours >= PARTLY_OURS or (ours_s >= enough_s and not left.echo):
             left = Left("", message.text)
         events: list[Event] = []
         if left.echo:
@@ -281,6 +293,13 @@ class Ears:
         if left.text:
             events.append(replace(message, text=left.text))
         return events
+
+    def _began_and_ended_with_us(self, heard: Span) -> bool:
+        """Whether an utterance is just where an echo of ours would be."""
+        said = [one for one in self._floor.said if one.start_s <= heard.start_s]
+        if not said or heard.start_s > said[-1].start_s + BEGINS_WITH_US_S:
+            return False
+        return said[-1].end_s is None or heard.end_s <= said[-1].end_s + A_WORD_S
 
     def _our_share(self, heard: Span) -> tuple[float, float]:
         """How much of the energy of an utterance was our own voice, and for how many seconds."""

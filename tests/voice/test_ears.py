@@ -218,6 +218,16 @@ async def test_our_voice_is_known_by_its_sound_where_its_words_were_misheard():
     assert ears.duplex is Duplex.HEADPHONES, "one echo is borne"
 
 
+async def test_a_beginning_of_ours_that_was_broken_off_is_no_message_whatever_was_made_of_it():
+    """Symptom: it hears itself and stops, every two seconds, and answers what it heard."""
+    ears, _ = ears_with("I come.", duplex=Duplex.HEADPHONES)
+    room = Room(ears, tap=False)
+    await room.narrates(0.4, "I can set up the cache with Redis or with a file on disk.")
+    await room.goes_on(3.0)
+    assert not room.messages
+    assert [event.reason for event in room.those(Discarded)] == [DiscardReason.ECHO]
+
+
 async def test_an_utterance_with_a_misheard_word_of_ours_in_it_is_not_delivered():
     ears, _ = ears_with("Witch the second one.", duplex=Duplex.HEADPHONES)
     room = Room(ears)
