@@ -58,9 +58,9 @@ class WatchedTranscriber:
     inner: Transcriber
     asked: list[tuple[Samples, PendingTranscript]] = field(default_factory=list)
 
-    def submit(self, samples: Samples) -> PendingTranscript:
+    def submit(self, samples: Samples, *, vocabulary: Sequence[str] = ()) -> PendingTranscript:
         """Pass it on."""
-        pending = self.inner.submit(samples)
+        pending = self.inner.submit(samples, vocabulary=vocabulary)
         self.asked.append((samples, pending))
         return pending
 

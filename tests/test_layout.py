@@ -43,6 +43,7 @@ PURE = [
     "voice/listening/echo.py",
     "voice/listening/own_voice.py",
     "voice/listening/phrases.py",
+    "voice/listening/vocabulary.py",
     "voice/events.py",
     "voice/ports.py",
     "voice/floor.py",

@@ -27,6 +27,7 @@ from voice.listening.patience import Patience, PatienceRule, Wording
 from voice.listening.phrases import PhraseListener
 from voice.listening.pieces import PieceRule
 from voice.listening.utterances import Ear
+from voice.listening.vocabulary import Vocabulary
 from voice.loop import Hearing
 from voice.phrases import phrases_of
 from voice.ports import EchoCanceller, Microphone, Speaker, SpeechDetector, SpeechEngine, Transcriber
@@ -123,14 +124,33 @@ def make_speaker(settings: SpeakingSettings, *, heard: bool) -> Speaker:
     return PortAudioSpeaker(settings.speaker) if heard else SkippingSpeaker()
 
 
+def make_hearing(
+    settings: Settings,
+    transcriber: Transcriber,
+    patience: Patience,
+    *,
+    transcript_after_s: float | None = None,
+    partials: bool = False,
+) -> Hearing:
+    """What makes messages of what one microphone hears."""
+    language = settings.transcription.language
+    return Hearing(
+        make_ear(settings.hearing),
+        transcriber,
+        patience=patience,
+        transcript_after_s=transcript_after_s,
+        partials=partials,
+        vocabulary=Vocabulary(language=language),
+        phantoms=frozenset(phrases_of(language).get("phantoms", {}).get("texts", ())),
+    )
+
+
 def make_ears(settings: Settings, transcriber: Transcriber) -> Ears:
     """What hears one microphone, and not our own voice in it.
 
     Raises `LibraryMissing` where the settings ask for an echo canceller that is not installed.
     """
-    hearing = Hearing(
-        make_ear(settings.hearing), transcriber, patience=make_patience(settings), partials=True
-    )
+    hearing = make_hearing(settings, transcriber, make_patience(settings), partials=True)
     controls = Controls(settings.transcription.language, settings.controls.phrases)
     duplex = settings.hearing.duplex
     if not settings.controls.enabled:

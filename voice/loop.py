@@ -8,9 +8,9 @@ recording gives the same events on any machine, faster than real time.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import anyio.lowlevel
 
@@ -29,14 +29,30 @@ from voice.events import (
     UserMessage,
     UtteranceNearCap,
 )
-from voice.listening.judging import judge
+from voice.listening.judging import Judgement, Piece, judge
 from voice.listening.patience import Patience
+from voice.listening.pieces import Evidence
 from voice.listening.utterances import Ear, Heard, PieceReady, PieceSoFar, WentOn
-from voice.ports import PendingTranscript, Transcriber, Transcript
+from voice.listening.vocabulary import Vocabulary, names_in
+from voice.ports import PendingTranscript, Transcriber
 
 ASLEEP_LONGEST_S = 4.0
 """While it is asleep, a piece longer than this is not even transcribed: a phrase of a few words, said slowly,
 takes 2 s, and the pre-roll and the tail of a piece 1.3 s more."""
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A piece that was given to the transcriber."""
+
+    pending: PendingTranscript
+    evidence: Evidence
+    vocabulary: tuple[str, ...]
+    at_s: float
+
+    async def piece(self) -> Piece:
+        """What there is to be judged; raises `TranscriberError`."""
+        return Piece(await self.pending.result(), self.evidence, self.vocabulary)
 
 
 @dataclass
@@ -44,11 +60,9 @@ class _Turn:
     """One utterance on its way to a message."""
 
     started: SpeechStarted
-    pieces: list[PendingTranscript] = field(default_factory=list)
-    asked_at_s: float = 0.0
-    """When the last of its pieces was given to the transcriber."""
-    early: _Early | None = None
-    """Its open piece, transcribed in a pause: all of it, if the speaker does not go on."""
+    pieces: list[_Asked] = field(default_factory=list)
+    early: _Asked | None = None
+    """Its open piece, transcribed in a pause, before it is known that no more will be said."""
     pauses_s: list[float] = field(default_factory=list)
     """The silences after which it went on."""
     ended: SpeechEnded | None = None
@@ -60,21 +74,14 @@ class _Turn:
     """What the last `PartialTranscript` told."""
 
 
-@dataclass
-class _Early:
-    """A transcription that is begun before it is known that nothing more will be said."""
-
-    pending: PendingTranscript
-    asked_at_s: float
-
-
 class Hearing:
     """One listener's turns, from the first frame to the message; they are delivered in their order.
 
     ``transcript_after_s`` is the audio time that a transcription takes; with None a text is taken when it is
     there. With ``partials`` the words of an open turn are told as they come. Without ``patience`` a turn ends
     after the silence that the ear was given; with it, after what it says of the words so far, which takes an
-    ear that tells a piece early (`PieceRule.early_s`).
+    ear that tells a piece early (`PieceRule.early_s`). ``vocabulary`` is what is likely to be said from the
+    beginning; ``phantoms`` are the texts that are taken for made up where the sound does not bear them out.
     """
 
     def __init__(
@@ -85,12 +92,16 @@ class Hearing:
         patience: Patience | None = None,
         transcript_after_s: float | None = None,
         partials: bool = False,
+        vocabulary: Vocabulary | None = None,
+        phantoms: Collection[str] = (),
     ) -> None:
         self._ear = ear
         self._transcriber = transcriber
         self._patience = patience
         self._transcript_after_s = transcript_after_s
         self._partials = partials
+        self._vocabulary = vocabulary or Vocabulary()
+        self._phantoms = phantoms
         self._turns: deque[_Turn] = deque()
         self._frozen_s = 0.0
         self.asleep = False
@@ -112,9 +123,14 @@ class Hearing:
         return self._ear.speaking
 
     def expect(self, question: str) -> None:
-        """Say what was narrated last: how patient one is depends on what the reply answers."""
+        """Say what was narrated last: patience, and the names that are likely, depend on it."""
         if self._patience is not None:
             self._patience.expect(question)
+        self._vocabulary = replace(self._vocabulary, asked=names_in(question, self._vocabulary.language))
+
+    def know(self, names: Sequence[str]) -> None:
+        """Say which other names may be said, the likeliest first."""
+        self._vocabulary = replace(self._vocabulary, project=tuple(names))
 
     async def push(self, frame: Frame) -> list[Event]:
         """Hear the next frame; return what happened."""
@@ -132,7 +148,7 @@ class Hearing:
         else:
             for ended in self._ear.forget():
                 for piece in self._turns[-1].pieces:
-                    piece.cancel()
+                    piece.pending.cancel()
                 events += self._took([ended])
                 self._turns.pop()
                 events.append(Discarded(DiscardReason.TALKED_OVER, "", self.now_s))
@@ -162,13 +178,13 @@ class Hearing:
         events: list[Event] = []
         for what in heard:
             match what:
-                case PieceSoFar(samples):
-                    self._ask_early(samples, self._turns[-1])
+                case PieceSoFar(samples, evidence):
+                    self._ask_early(samples, evidence, self._turns[-1])
                 case WentOn(pause_s):
                     self._turns[-1].pauses_s.append(pause_s)
                     self._forget_early(self._turns[-1])
-                case PieceReady(samples, foretold):
-                    self._ask_for(samples, self._turns[-1], foretold=foretold)
+                case PieceReady():
+                    self._ask_for(what, self._turns[-1])
                 case SpeechStarted(at_s):
                     events.append(SpeechStarted(at_s + later))
                     self._turns.append(_Turn(SpeechStarted(at_s + later)))
@@ -179,38 +195,42 @@ class Hearing:
                     events.append(UtteranceNearCap(at_s + later, remaining_s))
         return events
 
-    def _ask_early(self, samples: Samples, turn: _Turn) -> None:
+    def _ask_early(self, samples: Samples, evidence: Evidence, turn: _Turn) -> None:
         """Begin with what will be needed if nothing more is said; the newest is the only one that counts."""
         self._forget_early(turn)
         if not self.asleep and turn.fate is None:
-            turn.early = _Early(self._transcriber.submit(samples), self.now_s)
+            turn.early = self._asked(samples, evidence)
 
     def _forget_early(self, turn: _Turn) -> None:
         if turn.early is not None:
             turn.early.pending.cancel()
         turn.early = turn.words = None
 
-    def _ask_for(self, samples: Samples, turn: _Turn, *, foretold: bool) -> None:
-        if foretold and turn.early is not None and turn.fate is None:
-            turn.pieces.append(turn.early.pending)
-            turn.asked_at_s = turn.early.asked_at_s
+    def _asked(self, samples: Samples, evidence: Evidence) -> _Asked:
+        names = self._vocabulary.names
+        return _Asked(self._transcriber.submit(samples, vocabulary=names), evidence, names, self.now_s)
+
+    def _ask_for(self, ready: PieceReady, turn: _Turn) -> None:
+        if ready.foretold and turn.early is not None and turn.fate is None:
+            turn.pieces.append(replace(turn.early, evidence=ready.evidence))
             turn.early = None
             return
         self._forget_early(turn)
-        if self.asleep and (turn.pieces or len(samples) > ASLEEP_LONGEST_S * SAMPLE_RATE):
+        if self.asleep and (turn.pieces or len(ready.samples) > ASLEEP_LONGEST_S * SAMPLE_RATE):
             turn.fate = DiscardReason.ASLEEP
         if turn.fate is DiscardReason.ASLEEP:
             for piece in turn.pieces:
-                piece.cancel()
+                piece.pending.cancel()
             turn.pieces.clear()
         else:
-            turn.pieces.append(self._transcriber.submit(samples))
-            turn.asked_at_s = self.now_s
+            turn.pieces.append(self._asked(ready.samples, ready.evidence))
 
     async def _delivered(self) -> list[Event]:
         """Take the texts that are due, first turn first."""
         events: list[Event] = []
-        while self._turns and (ended := self._turns[0].ended) is not None and self._due(self._turns[0]):
+        while (
+            self._turns and (ended := self._turns[0].ended) is not None and self._known(self._turns[0].pieces)
+        ):
             events += await self._made_of(self._turns.popleft(), ended)
         if self.speaking and not self.asleep and self._turns[-1].fate is None:
             events += await self._understood_so_far(self._turns[-1])
@@ -221,10 +241,10 @@ class Hearing:
 
         An error waits for the turn's end.
         """
-        pieces = [*turn.pieces, turn.early.pending] if turn.early is not None else turn.pieces
-        if turn.words is None and pieces and self._known(pieces, turn):
+        pieces = [*turn.pieces, turn.early] if turn.early is not None else turn.pieces
+        if turn.words is None and pieces and self._known(pieces):
             with suppress(TranscriberError):
-                turn.words = judge([await piece.result() for piece in pieces]).text
+                turn.words = self._judged([await asked.piece() for asked in pieces]).text
         if self._patience is not None:
             self._ear.endpointer.wait_s = self._patience.wait_s(turn.words)
         if not self._partials or not turn.words or turn.words == turn.told:
@@ -232,26 +252,26 @@ class Hearing:
         turn.told = turn.words
         return [PartialTranscript(turn.words, self.now_s)]
 
-    def _known(self, pieces: Sequence[PendingTranscript], turn: _Turn) -> bool:
-        if self._transcript_after_s is None:
-            return all(piece.done for piece in pieces)
-        asked_at_s = turn.early.asked_at_s if turn.early is not None else turn.asked_at_s
-        return self.now_s >= asked_at_s + self._transcript_after_s - FRAME_S / 2
+    def _judged(self, pieces: Sequence[Piece]) -> Judgement:
+        judgement = judge(pieces, self._phantoms)
+        return replace(judgement, text=self._vocabulary.corrected(judgement.text))
 
-    def _due(self, turn: _Turn) -> bool:
-        return self._known(turn.pieces, turn)
+    def _known(self, pieces: Sequence[_Asked]) -> bool:
+        if self._transcript_after_s is None or not pieces:
+            return all(asked.pending.done for asked in pieces)
+        return self.now_s >= pieces[-1].at_s + self._transcript_after_s - FRAME_S / 2
 
     async def _made_of(self, turn: _Turn, ended: SpeechEnded) -> list[Event]:
         """What becomes of a turn: mostly a message."""
         at_s = self.now_s
-        transcripts: list[Transcript] = []
+        pieces: list[Piece] = []
         failure: TranscriberError | None = None
-        for piece in turn.pieces:
+        for asked in turn.pieces:
             try:
-                transcripts.append(await piece.result())
+                pieces.append(await asked.piece())
             except TranscriberError as error:
                 failure = error
-        judgement = judge(transcripts)
+        judgement = self._judged(pieces)
         failed: list[Event] = [Notice(failure.sentence)] if failure is not None else []
         if turn.fate is not None:
             return [*failed, Discarded(turn.fate, judgement.text, at_s)]
@@ -265,7 +285,7 @@ class Hearing:
                 total_s=at_s - ended.at_s,
             )
             heard = Span(turn.started.at_s, ended.at_s)
-            confidence = min(transcript.average_log_probability for transcript in transcripts)
+            confidence = min(piece.transcript.average_log_probability for piece in pieces)
             events.append(UserMessage(judgement.text, "voice", at_s, heard, latency, confidence))
             if self._patience is not None:
                 self._patience.learn(turn.pauses_s)

@@ -6,7 +6,7 @@ Each is implemented in ``voice.backends`` (one outside library a file) or ``voic
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -98,8 +98,11 @@ class PendingTranscript(Protocol):
 class Transcriber(Protocol):
     """Turns pieces of speech into text, in the order in which they were asked for."""
 
-    def submit(self, samples: Samples) -> PendingTranscript:
-        """Ask for the text of up to 30 s of sound at SAMPLE_RATE; returns at once, never raises."""
+    def submit(self, samples: Samples, *, vocabulary: Sequence[str] = ()) -> PendingTranscript:
+        """Ask for the text of up to 30 s of sound at SAMPLE_RATE; returns at once, never raises.
+
+        ``vocabulary`` are names that are likely in it, at most those of `voice.listening.vocabulary.capped`.
+        """
         ...
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
-from voice.assembly import make_ear, make_patience
+from voice.assembly import make_hearing, make_patience
 from voice.audio import SAMPLE_RATE
 from voice.backends.pacing import Pacer
 from voice.backends.pcm_stdin import PcmMicrophone
 from voice.backends.recording import RecordingMicrophone
 from voice.events import Event, NoSpeech, SpeechStarted
-from voice.loop import Hearing, Silence, hear
+from voice.loop import Silence, hear
 from voice.ports import Microphone, Transcriber
 from voice.settings import Settings
 
@@ -68,8 +68,8 @@ async def replay(
     """
     delay_s = None if realtime else settings.transcription.replay_delay_s
     patience = make_patience(settings)
-    patience.expect(asked)
-    hearing = Hearing(make_ear(settings.hearing), transcriber, patience=patience, transcript_after_s=delay_s)
+    hearing = make_hearing(settings, transcriber, patience, transcript_after_s=delay_s)
+    hearing.expect(asked)
     spoken = False
     pacer = Pacer() if realtime else None
     async with microphone.open() as heard:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from voice import replay as module
+from voice import assembly
 from voice.backends.recording import RecordingMicrophone
 from voice.errors import RecordingError
 from voice.events import NoSpeech
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture(autouse=True)
 def no_model(monkeypatch):
-    monkeypatch.setattr(module, "make_ear", lambda settings: Ear(LevelDetector()))
+    monkeypatch.setattr(assembly, "make_ear", lambda settings: Ear(LevelDetector()))
 
 
 async def test_a_recording_that_is_there_twice_is_heard_twice(fixtures_folder):

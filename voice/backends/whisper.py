@@ -9,6 +9,7 @@ import math
 import os
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -41,6 +42,10 @@ harm: 10.0 % against 8.2 %. Both from ``benchmarks/``."""
 DOUBTFUL_COMPRESSION = 2.4
 DOUBTFUL_LOG_PROBABILITY = -1.0
 """Beyond these, which are those of the reference implementation, a short window's text is made again."""
+
+GLOSSARY = "Glossary: {}."
+"""How the vocabulary is put before the text. A bare list is gone on with: on recorded people it made 2.6 of 100
+words more wrong with thirty names, 7 with four. In a sentence that ends it is not."""
 
 TRIES = 3
 """How often a piece is given to a new child after one has died of it."""
@@ -93,9 +98,9 @@ class WhisperTranscriber:
         """Wait until the model is loaded; raises `TranscriberError` when it cannot be."""
         await self._loading.result()
 
-    def submit(self, samples: Samples) -> _Pending:
+    def submit(self, samples: Samples, *, vocabulary: Sequence[str] = ()) -> _Pending:
         """Ask for the text of up to 30 s of sound; returns at once."""
-        pending = _Pending(samples)
+        pending = _Pending(samples, tuple(vocabulary))
         if self._running:
             self._queue.append(pending)
             self._wanted.set()
@@ -114,7 +119,8 @@ class WhisperTranscriber:
             await self._wanted.wait()
 
     async def _answer(self, pending: _Pending) -> None:
-        header, sound = {"load": pending is self._loading}, pending.samples.tobytes()
+        header = {"load": pending is self._loading, "vocabulary": pending.vocabulary}
+        sound = pending.samples.tobytes()
         for tries_left in reversed(range(TRIES)):
             try:
                 answer, _ = await self._worker.request(header, sound, within_s=_ANSWER_WITHIN_S)
@@ -135,8 +141,9 @@ class WhisperTranscriber:
 class _Pending:
     """A `voice.ports.PendingTranscript`."""
 
-    def __init__(self, samples: Samples) -> None:
+    def __init__(self, samples: Samples, vocabulary: tuple[str, ...] = ()) -> None:
         self.samples = samples
+        self.vocabulary = vocabulary
         self.cancelled = False
         self._settled = anyio.Event()
         self._outcome: Transcript | TranscriberError | None = None
@@ -191,20 +198,23 @@ def _child(model: str, language: str, threads: int) -> Handler:
         samples = np.frombuffer(payload, np.int16)
         if header["load"]:
             samples = np.zeros(SAMPLE_RATE, np.int16)
-        transcript = _guarded(whisper, samples, language)
+        transcript = guarded(whisper, samples, language, header["vocabulary"])
         return ({} if header["load"] else transcript), b""
 
     return answer
 
 
-def _guarded(whisper: Any, samples: Samples, language: str) -> dict[str, Any]:
-    """Transcribe with the short window; where the result looks wrong, once more with the full one."""
+def guarded(whisper: Any, samples: Samples, language: str, vocabulary: Sequence[str] = ()) -> dict[str, Any]:
+    """Transcribe with the short window; where the result looks wrong, once more with the full one.
+
+    The second time without the vocabulary, which may be what led it astray.
+    """
     whisper.full_window = False
-    transcript = _transcribe(whisper, samples, language)
+    transcript = transcribe(whisper, samples, language, vocabulary)
     if not _doubtful(transcript):
         return transcript
     whisper.full_window = True
-    again = _transcribe(whisper, samples, language)
+    again = transcribe(whisper, samples, language)
     return {**again, "compute_s": transcript["compute_s"] + again["compute_s"]}
 
 
@@ -216,7 +226,10 @@ def _doubtful(transcript: dict[str, Any]) -> bool:
     )
 
 
-def _transcribe(whisper: Any, samples: Samples, language: str) -> dict[str, Any]:
+def transcribe(
+    whisper: Any, samples: Samples, language: str, vocabulary: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Transcribe with whatever window the engine is set to; the fields of a `Transcript`."""
     import time
 
     most_tokens = math.ceil(TOKENS_A_SECOND * len(samples) / SAMPLE_RATE) + TOKENS_AT_LEAST
@@ -230,6 +243,7 @@ def _transcribe(whisper: Any, samples: Samples, language: str) -> dict[str, Any]
         vad_filter=False,
         max_new_tokens=most_tokens,
         no_speech_threshold=None,
+        hotwords=GLOSSARY.format(", ".join(vocabulary)) if vocabulary else None,
         temperature=0.0,  # the library's fallback draws at random: the same sound must give the same text
     )
     parts = list(segments)

@@ -13,7 +13,7 @@ from voice.audio import Frame, Samples
 from voice.errors import TranscriberError
 from voice.events import EndReason, SpeechEnded, SpeechStarted
 from voice.listening.endpointing import Endpointer, EndRule, StartRule
-from voice.listening.judging import judge
+from voice.listening.judging import Piece, judge
 from voice.listening.utterances import Ear, PieceReady
 from voice.ports import PendingTranscript, SpeechDetector, Transcriber
 
@@ -80,7 +80,7 @@ class PhraseListener:
             match heard:
                 case SpeechStarted(at_s):
                     self._started_s = at_s
-                case PieceReady(samples):
+                case PieceReady(samples=samples):
                     self._samples = samples
                 case SpeechEnded(at_s, _, reason):
                     self._end(at_s, reason)
@@ -106,7 +106,7 @@ class PhraseListener:
         if self._asked is not None and self._asked[1].done:
             (piece, pending), self._asked = self._asked, None
             try:
-                text = judge([await pending.result()]).text
+                text = judge([Piece(await pending.result())]).text
             except TranscriberError:
                 text = ""  # the turn itself will tell
             if text:

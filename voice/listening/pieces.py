@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from voice.audio import FRAME_S
 from voice.ports import Verdict
 
@@ -30,6 +32,28 @@ class PieceRule:
     """After so much silence the open piece is given out early, as it would be if nothing more were said."""
     quiet_below: float = 0.35
     """The probability of speech under which a frame is part of a pause: that of `EndRule`."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the detector found in a piece: what speaks for words in it, besides the words."""
+
+    speech_s: float
+    """How much of it was speech, in seconds."""
+    above_room_db: float | None
+    """How much louder that was than the rest, as the mean of each; None where there is only one of them."""
+
+
+def evidence_of(piece: Sequence[Verdict], threshold: float) -> Evidence:
+    """What speaks for words in a piece; ``threshold`` is the least probability of a frame of speech."""
+    speech = [verdict.level_dbfs for verdict in piece if verdict.probability >= threshold]
+    rest = [verdict.level_dbfs for verdict in piece if verdict.probability < threshold]
+    above_room_db = float(_mean_level(speech) - np.median(rest)) if speech and rest else None
+    return Evidence(len(speech) * FRAME_S, above_room_db)
+
+
+def _mean_level(levels_dbfs: Sequence[float]) -> float:
+    return float(10 * np.log10(np.mean(10 ** (np.array(levels_dbfs) / 10))))
 
 
 def best_cut(piece: Sequence[Verdict], rule: PieceRule) -> int:

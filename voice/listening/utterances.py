@@ -13,7 +13,7 @@ import numpy as np
 from voice.audio import FRAME_S, Frame, Samples
 from voice.events import EndReason, SpeechEnded, SpeechStarted, UtteranceNearCap
 from voice.listening.endpointing import Began, Decision, Endpointer, Finished, NearCap
-from voice.listening.pieces import PieceRule, best_cut
+from voice.listening.pieces import Evidence, PieceRule, best_cut, evidence_of
 from voice.ports import SpeechDetector, Verdict
 
 PRE_ROLL_S = 1.0
@@ -25,6 +25,7 @@ class PieceReady:
     """A piece of the open utterance will not change any more."""
 
     samples: Samples
+    evidence: Evidence
     foretold: bool = False
     """Whether the last `PieceSoFar` holds all that is said in it."""
 
@@ -34,6 +35,7 @@ class PieceSoFar:
     """The open piece, in a pause: all of it, if nothing more is said."""
 
     samples: Samples
+    evidence: Evidence
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,8 @@ class Ear:
         if not pausing or self._foretold_end is not None or speech_end <= self._first:
             return []
         self._foretold_end = speech_end
-        return [PieceSoFar(np.concatenate(self._frames))] if self._holds_speech(len(self._frames)) else []
+        evidence = self._evidence(len(self._frames))
+        return [PieceSoFar(np.concatenate(self._frames), evidence)] if self._holds_word(evidence) else []
 
     def _close_piece_if_due(self) -> list[Heard]:
         speech_end, now = self.endpointer.speech_end, self.endpointer.frames
@@ -173,18 +176,20 @@ class Ear:
         count = min(end, self.endpointer.frames) - self._first
         foretold = self._foretold_end == self.endpointer.speech_end < end
         ready: list[Heard] = []
-        if self._holds_speech(count):
-            ready.append(PieceReady(np.concatenate(self._frames[:count]), foretold))
+        evidence = self._evidence(count)
+        if self._holds_word(evidence):
+            ready.append(PieceReady(np.concatenate(self._frames[:count]), evidence, foretold))
         if not foretold:
             self._foretold_end = None
         self._drop_before(self._first + count)
         return ready
 
-    def _holds_speech(self, count: int) -> bool:
-        """Whether there is a word in so many of the frames that are kept."""
-        threshold = self.endpointer.end.threshold
-        speech = sum(verdict.probability >= threshold for verdict in self._verdicts[:count])
-        return speech * FRAME_S >= self.endpointer.start.speech_s
+    def _evidence(self, count: int) -> Evidence:
+        """What was found in so many of the frames that are kept."""
+        return evidence_of(self._verdicts[:count], self.endpointer.end.threshold)
+
+    def _holds_word(self, evidence: Evidence) -> bool:
+        return evidence.speech_s >= self.endpointer.start.speech_s
 
     def _drop_before(self, frame: int) -> None:
         count = frame - self._first

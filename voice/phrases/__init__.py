@@ -29,6 +29,16 @@ def phrases_of(language: str) -> Mapping[str, Any]:
     return MappingProxyType(tomllib.loads(text))
 
 
+@cache
+def common_words(language: str) -> frozenset[str]:
+    """Words of a language that are no names, in small letters; empty where there is no list of them."""
+    listed = files(__name__).joinpath("common", f"{language.partition('-')[0].lower()}.txt")
+    if not listed.is_file():
+        return frozenset()
+    lines = listed.read_text(encoding="utf-8").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+
+
 def said(language: str, name: str, **values: object) -> str:
     """A sentence of our own, in a language or else in English; ``values`` stand in it."""
     sentence = phrases_of(language).get("says", {}).get(name) or phrases_of("en")["says"][name]

@@ -10,6 +10,7 @@ from voice.backends.recording import read_recording
 from voice.backends.whisper import WhisperTranscriber
 from voice.backends.whisper_models import find_model
 from voice.errors import ModelBroken, TranscriberDied, TranscriberError
+from voice.listening.judging import Piece, judge
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -129,3 +130,25 @@ async def test_a_child_that_dies_each_time_is_given_up(monkeypatch):
         await transcriber._worker.kill()
         with pytest.raises(TranscriberDied, match="3 times"):
             await transcriber.submit(SILENCE).result()
+
+
+NAMES = ("PostgreSQL", "MySQL", "SQLite", "Redis", "turn_taking.py", "kubectl", "pyproject.toml", "FastAPI")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["silence-digital", "silence-room", "white-noise-35", "white-noise-20", "hum", "key-clicks"],
+)
+async def test_silence_and_noise_never_return_the_names_that_it_was_told(whisper, fixtures_folder, name):
+    sound = read_recording(fixtures_folder / f"{name}.wav")[: 10 * SAMPLE_RATE]
+    transcript = await whisper.submit(sound, vocabulary=NAMES).result()
+    text = judge([Piece(transcript, vocabulary=NAMES)]).text.lower()
+    assert not [one for one in NAMES if one.lower() in text]
+
+
+async def test_the_names_it_was_told_are_written_as_they_are_and_other_words_stay(whisper, fixtures_folder):
+    sound = read_recording(fixtures_folder / "use-postgresql.wav")
+    assert "PostgreSQL" in (await whisper.submit(sound, vocabulary=NAMES).result()).text
+    for name, text in (("yes", "Yes."), ("sentence-server", "The database should live on its own server.")):
+        sound = read_recording(fixtures_folder / f"{name}.wav")
+        assert (await whisper.submit(sound, vocabulary=NAMES).result()).text == text

@@ -244,11 +244,11 @@ def test_what_was_foretold_holds_all_the_speech_of_its_piece(stretches):
     early = None
     for what in [*hear(ear, frames), *ear.input_ended()]:
         match what:
-            case PieceSoFar(samples):
+            case PieceSoFar(samples=samples):
                 early = samples
             case WentOn():
                 early = None
-            case PieceReady(samples, foretold):
+            case PieceReady(samples=samples, foretold=foretold):
                 if foretold and early is not None:
                     assert set(early[early > 0]) == set(samples[samples > 0])
                 early = None
