@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,6 +76,24 @@ def read_corpus(folder: Path) -> list[Clip]:
     if lost := [clip.path for clip in clips if not clip.path.is_file()]:
         raise CorpusError(f"{len(lost)} recordings of {manifest} are missing, the first {lost[0]}.")
     return clips
+
+
+def stratified(clips: Sequence[Clip], number: int, seed: int = 1) -> list[Clip]:
+    """At most so many clips, each kind with its share and with one at least, in the order of the corpus.
+
+    Where there are more kinds than that, those with the most clips have none.
+    """
+    kinds: dict[str, list[Clip]] = {}
+    for clip in clips:
+        kinds.setdefault(clip.kind, []).append(clip)
+    draw = random.Random(seed)
+    kept: set[str] = set()
+    left, of = number, len(clips)
+    for those in sorted(kinds.values(), key=len):
+        share = max(1, int(left * len(those) / of)) if left else 0
+        kept.update(clip.id for clip in draw.sample(those, min(share, len(those))))
+        left, of = left - share, of - len(those)
+    return [clip for clip in clips if clip.id in kept]
 
 
 def _clip(folder: Path, entry: dict[str, Any]) -> Clip:

@@ -2,9 +2,10 @@
 
 import json
 import os
+from collections import Counter
 
 import pytest
-from corpus import ENVIRONMENT, CorpusError, corpus_folder, read_corpus
+from corpus import ENVIRONMENT, Clip, CorpusError, corpus_folder, read_corpus, stratified
 
 ENTRY = {"file": "yes.wav", "duration_s": 1.5, "kind": "short_reply", "transcript": "yes"}
 
@@ -87,3 +88,20 @@ def test_a_folder_without_a_manifest_is_refused(tmp_path):
 def test_the_corpus_at_hand_can_be_read():
     clips = read_corpus(corpus_folder())
     assert any(clip.transcript for clip in clips)
+
+
+def test_a_sample_has_its_share_of_each_kind():
+    def of(kind, count):
+        return [
+            Clip(f"{kind}{n}", None, kind, 1.0, "x", "en", (), (), None, False, False) for n in range(count)
+        ]
+
+    clips = [*of("short", 60), *of("long", 30), *of("rare", 2)]
+    sample = stratified(clips, 20)
+    counts = Counter(clip.kind for clip in sample)
+    assert len(sample) <= 20
+    assert counts["rare"] == 1
+    assert counts["short"] == pytest.approx(2 * counts["long"], abs=1)
+    assert sample == stratified(clips, 20)
+    assert [clip.id for clip in sample] == [clip.id for clip in clips if clip in sample]
+    assert stratified(clips, 200) == clips
