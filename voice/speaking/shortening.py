@@ -1,8 +1,9 @@
-"""A question in fewer words, for somebody who has heard it once and not answered. Pure."""
+"""Where in a text its question is: for somebody who has heard it once, or hears not all of it. Pure."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from voice.speaking.speakable import speakable
 
@@ -11,6 +12,9 @@ _OPTIONS = re.compile(
     r"(?:\d{1,2}|[a-zA-Z])[.,):]\s|(?:options?|choices?)\b.{0,12}:|option\s+\w+\b", re.IGNORECASE
 )
 """The beginning of a sentence that lists what can be answered: "1. …", "Options: …", "Option B …"."""
+
+_ASKED_TOGETHER = 3
+"""So many questions in a row, at most, are one at the end of a text: more of them are a list of their own."""
 
 
 def shortened(text: str) -> str:
@@ -27,6 +31,25 @@ def shortened(text: str) -> str:
     while end in listed:
         end += 1
     return " ".join(_ended(sentence) for sentence in sentences[max(begin, 0) : end])
+
+
+def closing_question(sentences: Sequence[str]) -> int:
+    """Where the question begins with which the sentences of a text end; their number where it ends with none.
+
+    To it belong the questions right before it, the options listed after it, and one sentence more: "Shall I?
+    Or do you? 1. You. 2. Me. Take your time."
+    """
+    end = len(sentences)
+    for at in range(end, max(end - 2, -1), -1):
+        begin = at
+        while begin and _OPTIONS.match(sentences[begin - 1]):
+            begin -= 1
+        asked = begin
+        while asked and begin - asked < _ASKED_TOGETHER and _asks(sentences[asked - 1]):
+            asked -= 1
+        if asked < begin:
+            return asked
+    return end
 
 
 def _asks(sentence: str) -> bool:

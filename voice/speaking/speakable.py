@@ -81,9 +81,12 @@ def sentences_of(text: str) -> list[Sentence]:
     return [sentence for block in blocks(parsed(clean(text))) for sentence in sentences_in(block)]
 
 
-def lines_with_words(text: str, first: int) -> int:
-    """How many lines of a text, from the line ``first`` on, show something: fences and blank lines do not."""
-    lines = clean(text).split("\n")[first:]
+def lines_with_words(text: str, first: int, before: int | None = None) -> int:
+    """How many lines of a text show something, from the line ``first`` on, and ``before`` another.
+
+    Fences and blank lines do not.
+    """
+    lines = clean(text).split("\n")[first:before]
     return sum(_says_something(line) and not _FENCE.match(line) for line in lines)
 
 

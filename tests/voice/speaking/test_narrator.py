@@ -514,6 +514,42 @@ async def test_how_much_is_left_is_told_when_it_is_known() -> None:
         assert engine.texts[2:] == ["and 8 more lines on the screen"]
 
 
+async def test_the_question_at_the_end_of_a_long_text_is_heard_also_while_it_is_written() -> None:
+    engine, writing = ScriptedEngine(), Writing()
+    narrator = Narrator(engine, ScriptedSpeaker(), longest_sentences=2)
+    async with narrations(narrator) as start:
+        narration = await start(writing)
+        for number in range(10):
+            writing.add(f"Line {number}.\n\n")
+        writing.add("Shall I go on?")
+        await settle()
+        assert engine.texts == ["Line 0.", "Line 1."]
+        writing.end()
+        await settle()
+        assert engine.texts[2:] == ["and 8 more lines on the screen", "Shall I go on?"]
+        assert narration.done.position == Position(2)
+
+
+async def test_stopped_in_that_question_it_goes_on_there() -> None:
+    engine, speaker = ScriptedEngine(), ScriptedSpeaker()
+    speaker.hold()
+    narrator = Narrator(engine, speaker, longest_sentences=1)
+    text = "One.\n\nTwo.\n\nThree.\n\nReally so?"
+    async with narrations(narrator) as start:
+        narration = await start(text)
+        for _ in range(2):
+            speaker.finish()
+            await settle()
+        speaker.hear(0.1)
+        narrator.interrupt()
+        await settle()
+        assert narration.done.position.sentence == 3
+    engine.texts.clear()
+    speaker.release()
+    await narrator.narrate(text, start=narration.done.position)
+    assert engine.texts == ["Really so?"]
+
+
 async def test_stopped_while_it_tells_how_much_is_left_it_goes_on_with_that() -> None:
     engine, speaker = ScriptedEngine(), ScriptedSpeaker()
     speaker.hold()
