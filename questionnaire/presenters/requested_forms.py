@@ -6,6 +6,7 @@ Pure, as `flat_forms` is, which is the other way round. `answer_form` does all o
 import math
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -96,7 +97,7 @@ def read_form(message: str, schema: Mapping[str, Any]) -> RequestedForm:
     required = set(filter(lambda name: isinstance(name, str), named)) if isinstance(named, list) else set()
     if not properties:
         asked = Question(message if look(message) else "May this go on?", _YES_OR_NO)
-        return RequestedForm(Questionnaire((asked,)), ())
+        return RequestedForm(Questionnaire((asked,), risky=True), ())  # it is asked to be allowed something
     beside = {
         name + CUSTOM: name
         for name, wanted in properties.items()
@@ -130,7 +131,10 @@ async def answer_form(
         if reply.action is not FormAction.ACCEPT:
             return reply
         content |= reply.content
-        form = form.faulty(outcome)
+        if (form := form.faulty(outcome)) is not None:
+            for name, _ in form.fields:  # asked again, it may be left empty
+                content.pop(name, None)
+                content.pop(name + CUSTOM, None)
     return FormReply(FormAction.ACCEPT, content)
 
 
@@ -235,16 +239,21 @@ def _content(
             content[name + CUSTOM] = answer.custom
     elif answer.custom is not None:
         number = _number(answer.custom) if kind in ("number", "integer") else None
-        content[name] = answer.custom if number is None else int(number) if kind == "integer" else number
+        content[name] = answer.custom if number is None else number
     return content
 
 
 def _number(text: str) -> float | None:
+    """Return the number that a text is, an `int` where it is whole: a float would change long ones."""
+    with suppress(ValueError):
+        return int(text)
     try:
-        number = float(text.strip())
+        number = float(text)
     except ValueError:
         return None
-    return number if math.isfinite(number) else None
+    if not math.isfinite(number):
+        return None
+    return int(number) if number.is_integer() else number
 
 
 def _fault(question: Question, schema: Mapping[str, Any], answer: Answer) -> str:
@@ -269,7 +278,7 @@ def _fault(question: Question, schema: Mapping[str, Any], answer: Answer) -> str
 
 
 def _fault_of_number(schema: Mapping[str, Any], number: float | None, *, whole: bool) -> str:
-    if number is None or (whole and not number.is_integer()):
+    if number is None or (whole and not isinstance(number, int)):
         return "This takes a whole number." if whole else "This takes a number."
     least, most = schema.get("minimum"), schema.get("maximum")
     if isinstance(least, int | float) and number < least:

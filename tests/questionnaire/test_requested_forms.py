@@ -41,6 +41,8 @@ def filled(message, wanted, *typings):
     [
         ({"type": "string"}, "some words", "some words"),
         ({"type": "integer"}, " 42 ", 42),
+        ({"type": "integer"}, "4.0", 4),
+        ({"type": "integer"}, "9007199254740993", 9007199254740993),  # no float is that number
         ({"type": "number", "minimum": 0}, "2.5", 2.5),
         ({"type": "boolean"}, "Yes", True),
         ({"type": "boolean"}, "2", False),
@@ -97,7 +99,18 @@ def test_what_a_field_does_not_take_is_asked_again_and_the_rest_kept(field, bad,
     assert again.text != asked[0].questions[0].text
 
 
+def test_what_a_field_does_not_take_is_not_sent_where_it_is_left_empty_afterwards():
+    choice = {"type": "string", "format": "email"}
+    reply, _ = filled("Two.", schema(["b"], a=choice, b={"type": "string"}), ["no address", "kept"], [""])
+    assert reply.content == {"b": "kept"}
+    several = {"type": "array", "items": {"enum": ["x", "y"]}, "maxItems": 1}
+    beside = {"a": several, "a_custom": {"type": "string"}}
+    reply, _ = filled("Which?", schema(**beside), ["1, 2"], ["neither"])
+    assert reply.content == {"a_custom": "neither"}
+
+
 def test_a_form_without_fields_asks_for_a_yes():
+    assert read_form("Delete it?", {"type": "object"}).questionnaire.risky, "what is said is confirmed"
     assert filled("Delete it?", {"type": "object"}, ["Yes"])[0].action is FormAction.ACCEPT
     assert filled("Delete it?", {"type": "object", "properties": {}}, ["No"])[0].action is FormAction.DECLINE
 
