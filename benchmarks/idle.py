@@ -19,14 +19,13 @@ import psutil
 from measuring import conditions, progress, table
 from noises import fan
 
-from voice.assembly import find_weights, make_ear, make_patience, make_transcriber
+from voice.assembly import find_weights, make_hearing, make_patience, make_transcriber
 from voice.audio import FRAME_S, FRAME_SAMPLES, SAMPLE_RATE, Samples, silent_frame, to_float
 from voice.backends.recording import read_recording
 from voice.backends.silero import SileroModel
 from voice.errors import VoiceError
 from voice.events import UserMessage
 from voice.listening.detection import TwoStageDetector
-from voice.loop import Hearing
 from voice.settings import Settings
 
 RESULTS = Path(__file__).parent / "results" / "idle.md"
@@ -36,8 +35,8 @@ WINDOW_S = 2.0
 """The naive loop that has no detector gives so much to Whisper at a time."""
 
 TURNS = (10, 100, 500)
-SETTLED = 10
-"""After so many turns what is allocated once has been allocated: growth is counted from there."""
+PAUSE_S = 3.0
+"""Between two of them."""
 
 
 def rooms(seconds: float) -> dict[str, Samples]:
@@ -54,7 +53,7 @@ def rooms(seconds: float) -> dict[str, Samples]:
 async def loop_hears(samples: Samples, settings: Settings) -> Callable[[], Awaitable[None]]:
     """This loop; Whisper waits in its child process, which has nothing to do."""
     transcriber = make_transcriber(settings.transcription, find_weights(settings.transcription))
-    hearing = Hearing(make_ear(settings.hearing), transcriber, patience=make_patience(settings))
+    hearing = make_hearing(settings, transcriber, make_patience(settings))
     frames = samples.reshape(-1, FRAME_SAMPLES)
 
     async def run() -> None:
@@ -131,30 +130,24 @@ async def turns(settings: Settings) -> tuple[list[list[str]], set[str]]:
         await whisper.ready()
         assert whisper.pid is not None
         child = psutil.Process(whisper.pid)
-        hearing = Hearing(
-            make_ear(settings.hearing),
-            whisper,
-            patience=make_patience(settings),
-            transcript_after_s=settings.transcription.replay_delay_s,
-        )
+        delay_s = settings.transcription.replay_delay_s
+        hearing = make_hearing(settings, whisper, make_patience(settings), transcript_after_s=delay_s)
         hearing.expect("Is that right?")
         ends: set[float] = set()
+        messages = 0
         for turn in range(1, TURNS[-1] + 1):
-            began_s = hearing.now_s
-            for event in [event for frame in frames for event in await hearing.push(frame)]:
-                texts |= {event.text} if isinstance(event, UserMessage) else set()
-            while hearing.busy or (hearing.now_s - began_s) < len(frames) * FRAME_S + 3:
-                for event in await hearing.push(silent_frame()):
-                    if isinstance(event, UserMessage):
+            for frame in [*frames, *[silent_frame()] * round(PAUSE_S / FRAME_S)]:
+                for event in await hearing.push(frame):
+                    if isinstance(event, UserMessage) and event.latency is not None:
                         texts.add(event.text)
-                        assert event.latency is not None
                         ends.add(round(event.latency.endpoint_s, 2))
+                        messages += 1
             if turn % 10 == 0:
                 progress(f"turn {turn} of {TURNS[-1]}")
             if turn in TURNS:
                 own, theirs = (process.memory_info().rss / 1e6 for process in (psutil.Process(), child))
                 waits = ", ".join(f"{1000 * end_s:.0f}" for end_s in sorted(ends))
-                rows.append([str(turn), f"{own:.1f}", f"{theirs:.1f}", str(len(texts)), waits])
+                rows.append([str(turn), str(messages), f"{own:.1f}", f"{theirs:.1f}", str(len(texts)), waits])
     return rows, texts
 
 
@@ -192,7 +185,7 @@ def main() -> int:
         "## Turn after turn",
         "",
     ]
-    head = ["turns", "memory, MB", "Whisper's process, MB", "different texts", "endpoints, ms"]
+    head = ["turns", "messages", "memory, MB", "Whisper's process, MB", "different texts", "endpoints, ms"]
     page += [*table(head, grown), "", f"Heard: {', '.join(f'“{text}”' for text in sorted(texts))}.", ""]
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text("\n".join(page) + "\n", encoding="utf-8")

@@ -25,13 +25,12 @@ from rehearing import LoopWhisper, Recorded, Remembering, recorded, rehear, verd
 from rooms import Scene, act
 from turns import rules_of
 
-from voice.assembly import find_weights, make_ear, make_patience
+from voice.assembly import find_weights, make_hearing, make_patience
 from voice.audio import FRAME_S, SAMPLE_RATE, Samples, silent_frame
 from voice.backends.recording import read_recording
 from voice.ears import Ears
 from voice.errors import VoiceError
 from voice.events import Discarded, Event, SpeechStarted, UserMessage
-from voice.loop import Hearing
 from voice.ports import Transcriber
 from voice.settings import Settings
 
@@ -156,13 +155,8 @@ async def own_voice(transcriber: Transcriber, settings: Settings) -> Noise:
             break
         progress(f"our own narration: {seconds:.0f} of {NARRATED_S:.0f} s")
         (narration,) = await narrated(settings, [text])
-        hearing = Hearing(
-            make_ear(settings.hearing),
-            transcriber,
-            patience=make_patience(settings),
-            transcript_after_s=settings.transcription.replay_delay_s,
-        )
-        ears = Ears(hearing)
+        delay_s = settings.transcription.replay_delay_s
+        ears = Ears(make_hearing(settings, transcriber, make_patience(settings), transcript_after_s=delay_s))
         scene = Scene(narration, ECHO_DB, seed=seed)
         events += [event for _, event in await act(scene, ears, stops=False)]
         while ears.busy:

@@ -26,7 +26,9 @@ from voice.listening.endpointing import Endpointer, EndRule, StartRule
 from voice.listening.patience import Patience
 from voice.listening.pieces import PieceRule
 from voice.listening.utterances import Ear
+from voice.listening.vocabulary import Vocabulary
 from voice.loop import Hearing
+from voice.phrases import phrases_of
 from voice.ports import PendingTranscript, SpeechDetector, Transcriber, Transcript, Verdict
 from voice.settings import Settings
 
@@ -302,7 +304,8 @@ def recorded(clip: Clip, detector: SpeechDetector | None = None) -> Recorded:
 async def rehear(sound: Recorded, rule: Rule, transcriber: Transcriber, settings: Settings) -> Reheard:
     """Hear a recording with the loop's own parts, under that rule; in audio time.
 
-    Words are known `replay_delay_s` after they were asked for, as in a replay.
+    Words are known `replay_delay_s` after they were asked for, as in a replay. What Whisper likes to make up
+    is looked for by the loop's own rule only: the others leave that to the library.
     """
     hearing_rule = settings.hearing
     start = StartRule(hearing_rule.start_threshold, hearing_rule.start_speech_s, hearing_rule.start_within_s)
@@ -310,11 +313,16 @@ async def rehear(sound: Recorded, rule: Rule, transcriber: Transcriber, settings
     # Where no words decide, an early text would only be thrown away: `_sent` reckons with it.
     pieces = replace(rule.pieces, early_s=EARLY_S if rule.early and rule.pieces is not WHOLE else None)
     watched = _Watched(transcriber)
+    language = settings.transcription.language
     hearing = watched.hearing = Hearing(
         Ear(StoredDetector(sound.verdicts), Endpointer(start, end), pieces),
         watched,
         patience=_patience(rule),
         transcript_after_s=settings.transcription.replay_delay_s,
+        vocabulary=Vocabulary(language=language),
+        phantoms=frozenset(
+            phrases_of(language).get("phantoms", {}).get("texts", ()) if rule.patience else ()
+        ),
     )
     if rule.asks:
         hearing.expect(sound.question)
