@@ -111,6 +111,7 @@ def make_narrator(settings: SpeakingSettings, engine: SpeechEngine, speaker: Spe
         manner=Manner(settings.rate, settings.volume),
         longest_sentences=settings.longest_sentences,
         earcons=settings.earcons,
+        language=settings.language,
     )
 
 

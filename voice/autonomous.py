@@ -44,6 +44,7 @@ from voice.events import (
     VoiceState,
     VoiceStateChanged,
 )
+from voice.phrases import said
 from voice.ports import Microphone
 from voice.speaking.earcons import Earcon
 from voice.speaking.manner import Manner
@@ -396,7 +397,7 @@ class AutonomousVoice:
                 if not self._microphone_lost:
                     self._microphone_lost = True
                     self._happened(MicrophoneLost())
-                    self._emit(Notice(f"{error.sentence} What had been said is kept; looking for it again."))
+                    self._remark("microphone_lost", error=error.sentence)
                 await self._drain(parts.ears)
                 await anyio.sleep(REOPEN_AFTER_S)
             else:
@@ -404,7 +405,7 @@ class AutonomousVoice:
                     await self._drain(parts.ears)
                     continue
                 self._pass_on(parts.ears.input_ended())  # whoever ends the source has finished
-                self._emit(Notice(f"{parts.microphone.name} has ended, and with it Voice."))
+                self._remark("microphone_ended", microphone=parts.microphone.name)
                 self.stop()
                 return
 
@@ -412,7 +413,7 @@ class AutonomousVoice:
         async for frame in frames:
             if self._microphone_lost:
                 self._microphone_lost = False
-                self._emit(Notice(f"{parts.microphone.name} is back."))
+                self._remark("microphone_back", microphone=parts.microphone.name)
                 self._happened(MicrophoneBack())
             self._measure(frame)
             await self._take(frame, parts.ears)
@@ -437,6 +438,9 @@ class AutonomousVoice:
         if len(self._levels) == LEVEL_FRAMES:
             self._emit(LevelMeasured(max(self._levels), self.now_s))
             self._levels.clear()
+
+    def _remark(self, name: str, **values: str) -> None:
+        self._emit(Notice(said(self._language, name, **values)))
 
     def _pass_on(self, events: list[Event]) -> None:
         if events:

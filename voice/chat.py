@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
@@ -56,6 +57,7 @@ from voice.events import (
     VoiceStateChanged,
 )
 from voice.hosts.catalog import Mirroring
+from voice.phrases import said
 from voice.ports import Delivery, Host
 from voice.session import Session
 from voice.settings import Settings
@@ -68,7 +70,6 @@ from voice.spoken_presenter import SpokenPresenter
 from voice.tasks import lone_errors
 from voice.tools import voice_toolset
 from voice.turn_taking import (
-    NOTHING_TO_TAKE_BACK,
     Act,
     Asked,
     Asking,
@@ -218,7 +219,7 @@ class Chat:
                     self._tasks = None
                     tasks.cancel_scope.cancel()
         for message in self._session.waiting:
-            self._emit(Notice(f"This was not sent: {message.text}"))
+            self._remark("never_sent", words=message.text)
 
     async def _cancel_at_quit(self, scope: anyio.CancelScope) -> None:
         await self._quit.wait()
@@ -273,7 +274,7 @@ class Chat:
             except HostDied:
                 raise
             except HostError as error:
-                self._emit(Notice(f"{error} Your message is kept, and sent with the next one."))
+                self._remark("message_kept", error=error)
                 self._host_needed = anyio.Event()
                 await self._host_needed.wait()
 
@@ -287,7 +288,7 @@ class Chat:
                 await self._voice.run()
             except VoiceError as error:
                 self._voice_error = error
-                self._emit(Notice(f"Voice is off. {error}"))
+                self._remark("voice_failed", error=error)
             self._tell_changed()
 
     async def until_voice(self, *, on: bool) -> None:
@@ -449,13 +450,13 @@ class Chat:
             written.open.add(part)
 
     def _was_written(self, text: str) -> None:
-        written = self._written
+        written, language = self._written, self._settings.speaking.language
         if written.open is not None:
             written.texts.append(text)
             if text.startswith(written.open.text):
                 written.open.add(text[len(written.open.text) :])
             written.end()
-        elif self._speaks_text and (new := unsaid(text, written.narrated)):
+        elif self._speaks_text and (new := unsaid(text, written.narrated, language)):
             written.texts.append(text)
             self._speak_text(" ".join(new))
 
@@ -475,12 +476,12 @@ class Chat:
 
     async def _narrate(self, text: str) -> NarrationEnded:
         """The tool `narrate`: what the agent has written in this turn, and was spoken, is not said again."""
-        written = self._written
+        written, language = self._written, self._settings.speaking.language
         spoken = [*written.texts, *([written.open.text] if written.open else [])]
-        new = unsaid(text, spoken)
+        new = unsaid(text, spoken, language)
         if new or written.speaking is None or self._voice.state is not VoiceState.ACTIVE:
             written.narrated.append(text)
-            said_in_part = len(new) < len(unsaid(text, ()))
+            said_in_part = len(new) < len(unsaid(text, (), language))
             return await self._voice.narrate(" ".join(new) if said_in_part else text)
         written.texts.clear()  # told again, it is meant to be said again
         await written.speaking.wait()
@@ -537,7 +538,7 @@ class Chat:
             case Do.REPEAT_SLOWLY:
                 voice.repeat(slowly=True)
             case Do.REPEAT_SHORTER:
-                voice.repeat(shorter=shortened)
+                voice.repeat(shorter=partial(shortened, language=self._settings.speaking.language))
             case Do.SLEEP | Do.WAKE:
                 voice.sleep(what is Do.SLEEP)
             case Do.CLOSE_MICROPHONE:
@@ -556,10 +557,14 @@ class Chat:
     def _take_back(self) -> None:
         taken = self._session.take_back()
         if taken is None:  # it is being handed over at this moment
-            self._act([Say(NOTHING_TO_TAKE_BACK)])
+            self._act([Say(said(self._settings.speaking.language, "nothing_to_take_back"))])
             return
         self._count_waiting()
         self._act([Drop(DiscardReason.TAKEN_BACK, taken.text), Play(Earcon.NOT_SENT)])
+
+    def _remark(self, name: str, **values: object) -> None:
+        """Tell the person a sentence of our own, in writing."""
+        self._emit(Notice(said(self._settings.speaking.language, name, **values)))
 
     def _tell_changed(self) -> None:
         self._changed.set()

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import anyio
@@ -40,6 +41,7 @@ from voice.events import (
     VoiceState,
     VoiceStateChanged,
 )
+from voice.phrases import said
 from voice.settings import Settings
 from voice.speaking.earcons import Earcon
 from voice.speaking.manner import Manner
@@ -113,6 +115,7 @@ class VoiceServer:
         version: str = "",
     ) -> None:
         self._emit = emit
+        self._language = settings.speaking.language
         self._turns = TurnTaking(settings)
         self._patience_s = 2 * settings.conversation.answer_within_s + LONGER_S
         self._speaks = voice_toolset(self._speak)
@@ -180,7 +183,7 @@ class VoiceServer:
                 await self._voice.run()
             except VoiceError as error:
                 self._error = error
-                self._emit(Notice(f"Voice is off. {error}"))
+                self._emit(Notice(said(self._language, "voice_failed", error=error)))
             self._tell_changed()
 
     async def _settled(self) -> None:
@@ -303,7 +306,7 @@ class VoiceServer:
             Do.GO_ON: voice.go_on,
             Do.REPEAT: voice.repeat,
             Do.REPEAT_SLOWLY: lambda: voice.repeat(slowly=True),
-            Do.REPEAT_SHORTER: lambda: voice.repeat(shorter=shortened),
+            Do.REPEAT_SHORTER: lambda: voice.repeat(shorter=partial(shortened, language=self._language)),
             Do.SWITCH_OFF: lambda: self._switch(on=False),
             Do.SLEEP: lambda: voice.sleep(True),
             Do.WAKE: lambda: voice.sleep(False),

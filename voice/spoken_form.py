@@ -95,7 +95,7 @@ def _heard(text: str, language: str) -> str:
         return found[2] if _PLAIN_NAME.fullmatch(found[2]) else said(language, "code")
 
     text = _PATH.sub(said(language, "path"), _CODE.sub(code, text[:_READ]))
-    return " ".join(" ".join(speakable(text)).split())
+    return " ".join(" ".join(speakable(text, language)).split())
 
 
 def _shortened(line: str, longest: int) -> str:

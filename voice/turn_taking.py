@@ -41,16 +41,11 @@ from voice.events import (
     VoiceState,
     VoiceStateChanged,
 )
+from voice.phrases import said
 from voice.ports import Delivery
 from voice.settings import Settings
 from voice.speaking.earcons import Earcon
 from voice.wording import find, words
-
-NO_WORDS = "I heard a sound, but no words. I am listening."
-NOTHING_TO_SEND = "There is nothing to send."
-NOTHING_TO_TAKE_BACK = "There is nothing to take back: it was sent."
-NOTHING_HEARD = "I have not heard anything yet."
-NOTHING_SAID = "I have not said anything yet."
 
 # --- What happens -----------------------------------------------------------------------------------------
 
@@ -266,6 +261,7 @@ class TurnTaking:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings.conversation
+        self._language = settings.speaking.language
         controls = settings.controls
         self._obeys = controls.enabled
         self._ends_by_word = controls.enabled and controls.end_word is not None
@@ -410,7 +406,7 @@ class TurnTaking:
                 case UtteranceNearCap(remaining_s=remaining_s):
                     acts += [
                         Tell(event),
-                        Say(f"Your message can be {remaining_s:.0f} seconds longer; then it is sent."),
+                        self._remark("near_cap", seconds=remaining_s),
                     ]
                 case _:
                     acts.append(Tell(event))
@@ -482,7 +478,7 @@ class TurnTaking:
     def _send_held(self) -> list[Act]:
         """Deliver what waits for the end word, as one message."""
         if not self._held:
-            return [Say(NOTHING_TO_SEND)] if self.on and self._ends_by_word else []
+            return [self._remark("nothing_to_send")] if self.on and self._ends_by_word else []
         joined = joined_message(self._held)
         self._held.clear()
         return [self._deliver(joined)]
@@ -509,7 +505,7 @@ class TurnTaking:
         wordless = event.reason in (DiscardReason.NO_WORDS, DiscardReason.PHANTOM)
         if wordless and not self._no_words_told and not self._over_us:
             self._no_words_told = True
-            acts.append(Say(NO_WORDS))
+            acts.append(self._remark("sound_without_words"))
         return acts
 
     # --- Spoken controls ----------------------------------------------------------------------------------
@@ -568,10 +564,11 @@ class TurnTaking:
             case Command.SEND:
                 return self._send_held()
             case Command.READ_BACK:
-                said = self.held or self._last_heard
-                return [*self._fall_silent(), Say(f"I heard: {said}" if said else NOTHING_HEARD)]
+                heard = self.held or self._last_heard
+                name = "read_heard" if heard else "nothing_heard"
+                return [*self._fall_silent(), self._remark(name, words=heard)]
             case Command.REPEAT | Command.REPEAT_SLOWLY if not self._said_anything:
-                return [Say(NOTHING_SAID)]
+                return [self._remark("nothing_spoken")]
             case Command.REPEAT | Command.REPEAT_SLOWLY:
                 return [*self._fall_silent(), _PLAIN_COMMANDS[command]]
             case Command.GO_ON:
@@ -583,9 +580,13 @@ class TurnTaking:
             return [*self._drop_held(DiscardReason.TAKEN_BACK), *self._resume()]
         if self._waiting.spoken:
             return [Do.TAKE_BACK, *self._resume()]
-        return [*self._fall_silent(), Say(NOTHING_TO_TAKE_BACK)]
+        return [*self._fall_silent(), self._remark("nothing_to_take_back")]
 
     # --- Our voice ----------------------------------------------------------------------------------------
+
+    def _remark(self, name: str, **values: object) -> Say:
+        """A sentence of our own, in the language that we speak."""
+        return Say(said(self._language, name, **values))
 
     @property
     def _over_us(self) -> bool:
@@ -657,8 +658,8 @@ class TurnTaking:
         """Whether nothing is missing but the user's reply to a question that they have heard."""
         working = self._working and not self._asking
         away = self._asleep or self._quiet or self._microphone_lost or not self.on
-        said = self._busy or self._held or self._waiting.messages or self._draft
-        return bool(self._question) and not (working or away or said or self._narrating)
+        replied = self._busy or self._held or self._waiting.messages or self._draft
+        return bool(self._question) and not (working or away or replied or self._narrating)
 
     def _stir(self) -> list[Act]:
         """Somebody does something: the count begins anew, and a quiet session is awake."""

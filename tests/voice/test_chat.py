@@ -35,8 +35,9 @@ from voice.floor import Duplex
 from voice.ports import Delivery
 from voice.settings import Settings
 from voice.testing import ScriptedHost, ScriptedParts
-from voice.turn_taking import NO_WORDS, NOTHING_TO_TAKE_BACK
 
+NO_WORDS = "I heard a sound, but no words. I am listening."
+NOTHING_TO_TAKE_BACK = "There is nothing to take back: it was sent."
 pytestmark = pytest.mark.anyio
 
 PICK = {"question": "Merge how?", "options": [{"label": "Squash"}, {"label": "Rebase"}]}

@@ -185,6 +185,8 @@ def test_every_language_says_and_names_all_that_english_does():
         assert set(other["commands"]) == {command.value for command in Command}
         assert set(other["says"]) == set(english["says"]), language
         assert set(english["answers"]) - {"numbers_take_articles"} <= set(other["answers"]), language
+        assert set(other["counts"]) == set(english["counts"])
+        assert all(len(nouns) == 2 for nouns in other["counts"].values())
         for name, sentence in english["says"].items():
             fields = {part.split("}")[0] for part in sentence.split("{")[1:]}
             assert {part.split("}")[0] for part in other["says"][name].split("{")[1:]} == fields, name

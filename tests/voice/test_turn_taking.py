@@ -27,11 +27,6 @@ from voice.ports import Delivery
 from voice.settings import Settings
 from voice.speaking.earcons import Earcon
 from voice.turn_taking import (
-    NO_WORDS,
-    NOTHING_HEARD,
-    NOTHING_SAID,
-    NOTHING_TO_SEND,
-    NOTHING_TO_TAKE_BACK,
     Asking,
     Deliver,
     Do,
@@ -52,6 +47,12 @@ from voice.turn_taking import (
     Typed,
     Waiting,
 )
+
+NO_WORDS = "I heard a sound, but no words. I am listening."
+NOTHING_TO_SEND = "There is nothing to send."
+NOTHING_TO_TAKE_BACK = "There is nothing to take back: it was sent."
+NOTHING_HEARD = "I have not heard anything yet."
+NOTHING_SAID = "I have not said anything yet."
 
 STARTED = SpeechStarted(1.0)
 ENDED = SpeechEnded(2.0, 3.6, EndReason.SILENCE)
@@ -93,6 +94,15 @@ def wait(turns, seconds, busy=False):
 def ask(turns, text="Which one?", kind=Kind.QUESTION):
     """The agent asks, and we have said it."""
     return [*turns.take(Speaking(text, kind)), *turns.take(Silent())]
+
+
+def test_remarks_of_our_own_are_in_the_language_that_we_speak():
+    turns = machine(speaking={"language": "de"}, transcription={"language": "de", "model": "tiny"})
+    nothing = [Discarded(DiscardReason.NO_WORDS, "", 4.0)]
+    assert Say("Ich habe etwas gehört, aber keine Worte. Ich höre zu.") in turns.heard(nothing)
+    near = turns.heard([UtteranceNearCap(5.0, 60.0)])
+    assert Say("Deine Nachricht kann noch 60 Sekunden länger sein, dann wird sie gesendet.") in near
+    assert Say("Ich habe noch nichts gesagt.") in says(turns, "Wie bitte?")
 
 
 # --- Speaking ---------------------------------------------------------------------------------------------

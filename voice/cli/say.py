@@ -64,12 +64,14 @@ def say(
     async def main() -> None:
         async with make_engine(settings) as engine:
             if out is None:
-                narrator = Narrator(engine, make_speaker(settings, heard=True), manner=manner)
+                narrator = Narrator(
+                    engine, make_speaker(settings, heard=True), manner=manner, language=settings.language
+                )
                 narrated = await narrator.narrate(words)
                 if narrated.error is not None:
                     raise narrated.error
             else:
-                sound = await rendered(words, engine, manner)
+                sound = await rendered(words, engine, manner, settings.language)
                 if not len(sound.samples):
                     raise TextError("The speech engine has no sound for that text.")
                 if to_standard_output:

@@ -39,7 +39,13 @@ def common_words(language: str) -> frozenset[str]:
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
 
-def said(language: str, name: str, **values: object) -> str:
+def said(language: str, name: str, /, **values: object) -> str:
     """A sentence of our own, in a language or else in English; ``values`` stand in it."""
     sentence = phrases_of(language).get("says", {}).get(name) or phrases_of("en")["says"][name]
     return str(sentence).format(**values)
+
+
+def counted(language: str, name: str, number: int) -> str:
+    """A number of things: "1 line", "12 lines". Of a language without that noun, in English."""
+    nouns = phrases_of(language).get("counts", {}).get(name) or phrases_of("en")["counts"][name]
+    return f"{number} {nouns[0 if number == 1 else 1]}"

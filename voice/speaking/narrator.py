@@ -75,8 +75,12 @@ class Narrator:
         manner: Manner | None = None,
         longest_sentences: int | None = None,
         earcons: Collection[Earcon] = frozenset(Earcon),
+        language: str = "en",
     ) -> None:
-        """``longest_sentences`` is what `Excerpt` takes; None speaks every text whole."""
+        """``longest_sentences`` is what `Excerpt` takes; None speaks every text whole.
+
+        ``language`` is that of the words that stand for what is not read out.
+        """
         self.manner = manner or Manner()
         """How fast and how loud; another one holds from the next sentence on."""
         self.on_sentence: Callable[[str | None], None] = _nothing
@@ -86,6 +90,7 @@ class Narrator:
         self._speaker = speaker
         self._longest_sentences = longest_sentences
         self._earcons = frozenset(earcons)
+        self._language = language
         self._turn = anyio.Lock()
         self._engine_turn = anyio.Lock()
         self._speaker_turn = anyio.Lock()
@@ -205,13 +210,15 @@ def _nothing(_sentence: str | None) -> None:
     pass
 
 
-async def rendered(text: str, engine: SpeechEngine, manner: Manner | None = None) -> Sound:
+async def rendered(
+    text: str, engine: SpeechEngine, manner: Manner | None = None, language: str = "en"
+) -> Sound:
     """All of a text as one sound, for a file; no samples where there is nothing to say.
 
     Raises `SpeechEngineError`.
     """
     manner = manner or Manner()
-    sounds = [await engine.render(sentence, rate=manner.rate) for sentence in speakable(text)]
+    sounds = [await engine.render(sentence, rate=manner.rate) for sentence in speakable(text, language)]
     if not sounds:
         return Sound(np.zeros(0, np.int16), SAMPLE_RATE)
     return Sound(np.concatenate([sound.samples for sound in sounds]), sounds[0].rate).scaled(manner.volume)
@@ -305,7 +312,8 @@ class _Narration:
                 await send.send(error)
 
     async def _make_all(self, send: MemoryObjectSendStream[_Made | Exception]) -> None:
-        excerpt = Excerpt(self._longest_sentences, self._start.sentence)
+        language = self._narrator._language
+        excerpt = Excerpt(self._longest_sentences, self._start.sentence, language)
 
         async def make(sentences: Iterable[Sentence]) -> None:
             for sentence in sentences:
@@ -315,9 +323,9 @@ class _Narration:
                     await self._make_one(send, index, sentence.text[begins:], begins, index + 1)
 
         if isinstance(self._source, str):
-            await make(sentences_of(self._source))
+            await make(sentences_of(self._source, language))
         else:
-            reading = SpeakableStream()
+            reading = SpeakableStream(language)
             async for part in self._source:
                 self._text.append(part)
                 await make(reading.push(part))

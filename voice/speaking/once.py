@@ -16,11 +16,13 @@ NEARLY = 0.85
 sentence of six words or fewer must be the same, for there one word ("not") may change everything."""
 
 
-def unsaid(text: str, said: Iterable[str]) -> tuple[str, ...]:
+def unsaid(text: str, said: Iterable[str], language: str = "en") -> tuple[str, ...]:
     """The sentences of a text, as they are spoken, that are in none of the texts that were said."""
-    before = [words(sentence) for earlier in said for sentence in speakable(earlier)]
+    before = [words(sentence) for earlier in said for sentence in speakable(earlier, language)]
     return tuple(
-        sentence for sentence in speakable(text) if not any(_same(words(sentence), old) for old in before)
+        sentence
+        for sentence in speakable(text, language)
+        if not any(_same(words(sentence), old) for old in before)
     )
 
 

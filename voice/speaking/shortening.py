@@ -17,13 +17,13 @@ _ASKED_TOGETHER = 3
 """So many questions in a row, at most, are one at the end of a text: more of them are a list of their own."""
 
 
-def shortened(text: str) -> str:
+def shortened(text: str, language: str = "en") -> str:
     """The last question in a text, with the options that are listed right after it, on one line.
 
     Without a question it is the options, else the last sentence. Lines that end without a mark get a full
-    stop. A text without anything to say gives "".
+    stop. A text without anything to say gives "". ``language`` is what `speakable` takes.
     """
-    sentences = speakable(text)
+    sentences = speakable(text, language)
     asked = [number for number, sentence in enumerate(sentences) if _asks(sentence)]
     listed = [number for number, sentence in enumerate(sentences) if _OPTIONS.match(sentence)]
     begin = asked[-1] if asked else _run_before(listed) if listed else len(sentences) - 1

@@ -22,6 +22,7 @@ and bidirectional characters
 =====================================  ===================================================================
 
 All other text survives: identifiers (``snake_case``, ``__init__``), products (``a*b*c``), version numbers.
+The words that stand for something are those of a language (`voice.phrases`); here they are English.
 Blocks are found by markdown-it-py as CommonMark has them, except that indented text is text, for a message
 is far more often indented than it is code without a fence. Emphasis follows a rule of its own (`_emphasis`).
 """
@@ -35,6 +36,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from itertools import islice, pairwise, takewhile
 from typing import TYPE_CHECKING, Any
+
+from voice.phrases import counted, said
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -67,18 +70,19 @@ class Sentence:
     """The line of the text in which it begins; the first is 0."""
 
 
-def speakable(text: str) -> list[str]:
+def speakable(text: str, language: str = "en") -> list[str]:
     """The sentences of a text in order, each of 1 to `MAX_SENTENCE` characters on one line.
 
     Never raises; a text without anything to say has no sentences. A sentence that is too long is split after
     a clause, else between words, else (inside a word longer than `MAX_SENTENCE`) anywhere: no word is lost.
+    ``language`` is that of the words that stand for what is not read out.
     """
-    return [sentence.text for sentence in sentences_of(text)]
+    return [sentence.text for sentence in sentences_of(text, language)]
 
 
-def sentences_of(text: str) -> list[Sentence]:
+def sentences_of(text: str, language: str = "en") -> list[Sentence]:
     """The same sentences, each with the line of the text in which it begins."""
-    return [sentence for block in blocks(parsed(clean(text))) for sentence in sentences_in(block)]
+    return [sentence for block in blocks(parsed(clean(text)), language) for sentence in sentences_in(block)]
 
 
 def lines_with_words(text: str, first: int, before: int | None = None) -> int:
@@ -129,18 +133,20 @@ _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 
 
-def _without_emoji(text: str) -> str:
+def _without_emoji(text: str, language: str) -> str:
     spoken = _EMOJI_RUN.sub(lambda run: "" if text[run.end() : run.end() + 1] in ".,;:!?" else " ", text)
     if _says_something(spoken):
         return spoken
-    named = dict.fromkeys(_emoji_name(c) for c in text if re.match(_EMOJI, c) and ord(c) not in _SKIN_TONES)
-    return ", ".join(named)
+    emoji = (c for c in text if re.match(_EMOJI, c) and ord(c) not in _SKIN_TONES)
+    return ", ".join(dict.fromkeys(_emoji_name(c, language) for c in emoji))
 
 
-def _emoji_name(emoji: str) -> str:
+def _emoji_name(emoji: str, language: str) -> str:
     if ord(emoji) in _FLAG_LETTERS:
-        return "a flag"
-    name = unicodedata.name(emoji, "an emoji").lower()
+        return said(language, "flag")
+    if language.partition("-")[0] != "en":  # Unicode has no names in other languages
+        return said(language, "emoji")
+    name = unicodedata.name(emoji, said(language, "emoji")).lower()
     return re.sub(r"^(?:(?:white|black|heavy) )+| sign$", "", name)
 
 
@@ -322,23 +328,25 @@ def parsed(text: str, env: dict[str, Any] | None = None) -> list[Token]:
     return _parser().parse(text, env)
 
 
-def blocks(tokens: Iterable[Token]) -> Iterator[Block]:
+def blocks(tokens: Iterable[Token], language: str = "en") -> Iterator[Block]:
     """What is said of each block."""
     lists: list[_Numbering] = []
     number = ""
     line = after = 0
     remaining = iter(tokens)
     for token in remaining:
-        said: Iterable[str] = ()
+        speech: Iterable[str] = ()
         line, after = token.map or (line, after)
         if token.type == "inline":
-            said = [_inline(token.children or [])]
+            speech = [_inline(token.children or [], language)]
         elif token.type == "fence":
-            said = [_code_block(token.content, token.info)]
+            speech = [_code_block(token.content, token.info, language)]
         elif token.type == "html_block":
-            said = [_spoken(re.sub(r"(?is)<!--.*?-->|<(script|style)\b.*?</\1>", " ", token.content))]
+            text = re.sub(r"(?is)<!--.*?-->|<(script|style)\b.*?</\1>", " ", token.content)
+            speech = [_spoken(text, language)]
         elif token.type == "table_open":
-            said = _table(list(_rows(takewhile(lambda token: token.type != "table_close", remaining))))
+            inside = takewhile(lambda token: token.type != "table_close", remaining)
+            speech = _table(list(_rows(inside, language)), language)
         elif token.type.endswith("list_open"):
             lists.append(_Numbering())
         elif token.type.endswith("list_close"):
@@ -346,8 +354,8 @@ def blocks(tokens: Iterable[Token]) -> Iterator[Block]:
         elif token.type == "list_item_open" and token.info:
             number += lists[-1].next(token.info) + token.markup + " "
         elif token.type == "list_item_close" and number:
-            said = [""]
-        for text in said:
+            speech = [""]
+        for text in speech:
             yield Block(number + text, line, after)
             number = ""
 
@@ -380,30 +388,34 @@ _HTML = _INLINE_HTML | frozenset(
 )
 
 
-def _inline(tokens: Sequence[Token]) -> str:
-    return _spoken(_plain(tokens))
+def _inline(tokens: Sequence[Token], language: str) -> str:
+    return _spoken(_plain(tokens, language), language)
 
 
-def _plain(tokens: Sequence[Token]) -> str:
-    said: list[str] = []
+def _plain(tokens: Sequence[Token], language: str) -> str:
+    parts: list[str] = []
     link_at, target = 0, ""
     for token in tokens:
         if token.type == "softbreak":
-            said.append("\t")
+            parts.append("\t")
         elif token.type == "hardbreak":
-            said.append("\t\n")
+            parts.append("\t\n")
         elif token.type == "image":
-            said.append(_plain(token.children or []).strip() or "an image")
+            parts.append(_plain(token.children or [], language).strip() or said(language, "image"))
         elif token.type == "html_inline":
-            said.append(_tag(token.content))
+            parts.append(_tag(token.content))
         elif token.type == "link_open":
-            link_at, target = len(said), str(token.attrGet("href") or "")
+            link_at, target = len(parts), str(token.attrGet("href") or "")
         elif token.type == "link_close":
-            if not "".join(said[link_at:]).strip():
-                said.append(target)
+            if not "".join(parts[link_at:]).strip():
+                parts.append(target)
         else:
-            said.append(token.content.replace("\t", " "))
-    return re.sub(r"^\[([ xX])\] ", lambda box: "to do: " if box[1] == " " else "done: ", "".join(said))
+            parts.append(token.content.replace("\t", " "))
+    return re.sub(
+        r"^\[([ xX])\] ",
+        lambda box: said(language, "to_do" if box[1] == " " else "done") + " ",
+        "".join(parts),
+    )
 
 
 def _tag(html: str) -> str:
@@ -428,28 +440,31 @@ _LANGUAGES = {
 }  # fmt: skip
 
 
-def _code_block(code: str, info: str) -> str:
+def _code_block(code: str, info: str, language: str) -> str:
     lines = len(code.splitlines())
     if not lines:
-        return "an empty code block"
+        return said(language, "empty_code_block")
     word = re.match(r"[\w+#-]{0,20}(?=\s|$)", clean(info).strip().lower())
-    language = word[0] if word else ""
-    of_language = "" if language in _NO_LANGUAGE else f" of {_LANGUAGES.get(language, language.capitalize())}"
-    return f"a code block of {count(lines, 'line')}{of_language}"
+    written_in = word[0] if word else ""
+    size = counted(language, "lines", lines)
+    if written_in in _NO_LANGUAGE:
+        return said(language, "code_block", lines=size)
+    name = _LANGUAGES.get(written_in, written_in.capitalize())
+    return said(language, "code_block_in", lines=size, name=name)
 
 
-def _rows(tokens: Iterable[Token]) -> Iterator[list[str]]:
+def _rows(tokens: Iterable[Token], language: str) -> Iterator[list[str]]:
     row: list[str] = []
     for token in tokens:
         if token.type == "tr_open":
             row = []
         elif token.type == "inline":
-            row.append(" ".join(_inline(token.children or []).split()))
+            row.append(" ".join(_inline(token.children or [], language).split()))
         elif token.type == "tr_close":
             yield row
 
 
-def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def _table(rows: Sequence[Sequence[str]], language: str) -> Iterator[str]:
     """A table as speech; ``rows`` begin with the headings."""
     heading, body = rows[0], rows[1:]
     columns = ", ".join(filter(None, heading))
@@ -460,13 +475,9 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
             cells = zip(heading, row, strict=False)
             yield ", ".join(f"{name}: {cell}" if name else cell for name, cell in cells if cell)
     else:
-        size = f"a table of {count(len(body), 'row')} and {count(len(heading), 'column')}"
+        height, width = counted(language, "rows", len(body)), counted(language, "columns", len(heading))
+        size = said(language, "table", rows=height, columns=width)
         yield f"{size}: {columns}" if columns else size
-
-
-def count(number: int, noun: str) -> str:
-    """``1 row``, ``2 rows``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 # --- Words ------------------------------------------------------------------------------------------------
@@ -515,31 +526,33 @@ _PATH = re.compile(
 _DRAWN_LINE = re.compile(r"([^\w\s])\1{3,}")
 
 
-def _spoken(text: str) -> str:
+def _spoken(text: str, language: str) -> str:
     """Plain text with everything replaced that is no good to hear."""
-    text = _URL.sub(_link, clean(text))
-    text = _SECRET.sub(lambda secret: (secret["kept"] or secret["name"] or "") + "a secret", text)
-    text = _PATH.sub(_last_names, _LONG_STRING.sub(_long_string, text))
+    text = _URL.sub(lambda url: _link(url, language), clean(text))
+    hidden = said(language, "secret")
+    text = _SECRET.sub(lambda secret: (secret["kept"] or secret["name"] or "") + hidden, text)
+    text = _LONG_STRING.sub(lambda string: _long_string(string, language), text)
+    text = _PATH.sub(lambda path: _last_names(path, language), text)
     text = _DRAWN_LINE.sub(lambda line: {".": "...", "!": "!", "?": "?"}.get(line[1], " "), text)
-    return _without_emoji(text)
+    return _without_emoji(text, language)
 
 
-def _link(match: re.Match[str]) -> str:
+def _link(match: re.Match[str], language: str) -> str:
     url = match[0].rstrip(".,;:!?'*_~]")
     authority = _AUTHORITY.match(url)
     host = authority[1] if authority else ""
-    said = f"a link to {host}" if host else url.partition("://")[2]
+    spoken = said(language, "link", host=host) if host else url.partition("://")[2]
     touching = match.string[match.start() - 1 : match.start()].isalnum()  # 看https://… has no space
-    return " " * touching + said + match[0][len(url) :]
+    return " " * touching + spoken + match[0][len(url) :]
 
 
-def _long_string(match: re.Match[str]) -> str:
+def _long_string(match: re.Match[str], language: str) -> str:
     kinds = [c.isdigit() for c in match[0] if c.isalnum()]
     alternations = sum(one != other for one, other in pairwise(kinds))
-    return "a long string of characters" if alternations >= _RANDOM_ALTERNATIONS else match[0]
+    return said(language, "long_string") if alternations >= _RANDOM_ALTERNATIONS else match[0]
 
 
-def _last_names(path: re.Match[str]) -> str:
+def _last_names(path: re.Match[str], language: str) -> str:
     """The last two names of a path, and the line; of what may be no path (``and/or``) all."""
     written = path["names"].rstrip(".")
     names = re.split(r"[\\/]", written)
@@ -548,9 +561,10 @@ def _last_names(path: re.Match[str]) -> str:
         return path[0]
     rest = path[0][path.end("names") - path.start() - (len(path["names"]) - len(written)) :]
     if path["line"] is not None:
-        rest = f", line {path['line']}" + (f", column {path['column']}" if path["column"] else "")
-    said = "/".join(names[-2:]) if len(names) > 2 else (path["root"] or "") + written
-    return said + rest.lstrip("\\/")
+        where = "at_column" if path["column"] else "at_line"
+        rest = ", " + said(language, where, line=path["line"], column=path["column"])
+    spoken = "/".join(names[-2:]) if len(names) > 2 else (path["root"] or "") + written
+    return spoken + rest.lstrip("\\/")
 
 
 # --- Sentences --------------------------------------------------------------------------------------------

@@ -47,7 +47,9 @@ _MAY_GROW = re.compile(r"`|\]\(|<[a-zA-Z/!?]|-----BEGIN")
 class SpeakableStream:
     """The sentences of a text that comes in parts."""
 
-    def __init__(self) -> None:
+    def __init__(self, language: str = "en") -> None:
+        """``language`` is what `sentences_of` takes."""
+        self._language = language
         self._lines = ""  # clean and whole, from the beginning of the first block that is not sure
         self._begun = ""  # what there is of the line after them
         self._line = 0  # the number of their first line in the text
@@ -68,7 +70,7 @@ class SpeakableStream:
 
     def end(self) -> list[Sentence]:
         """The text is whole; return the rest of its sentences."""
-        said = blocks(parsed(self._lines + clean(self._begun)))
+        said = blocks(parsed(self._lines + clean(self._begun)), self._language)
         return self._new([sentence for block in said for sentence in sentences_in(block)])
 
     def _sure(self) -> list[Sentence]:
@@ -83,7 +85,7 @@ class SpeakableStream:
         sentences: list[Sentence] = []
         until_top = 0
         top = _last_top_block(tokens)
-        said = list(blocks(tokens))
+        said = list(blocks(tokens, self._language))
         for block in said:
             if block.after > sure_until:
                 break

@@ -308,3 +308,17 @@ def test_no_text_takes_long(text: str) -> None:
 def test_the_parser_is_imported_when_it_is_needed() -> None:
     code = "import sys, voice.speaking.speakable; sys.exit('markdown_it' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_what_stands_for_something_is_said_in_the_language() -> None:
+    text = (
+        "Sieh ![](x.png) in /home/me/app/src/main.py:7 und https://example.com an.\n\n```py\na\nb\n```\n\n🚀"
+    )
+    assert speakable(text, "de") == [
+        "Sieh ein Bild in src/main.py, Zeile 7 und ein Link auf example.com an.",
+        "ein Codeblock von 2 Zeilen in Python",
+        "ein Emoji",
+    ]
+    table = "| a | b | c | d | e |\n|---|---|---|---|---|\n| 1 | 2 | 3 | 4 | 5 |"
+    assert speakable(table, "de-AT") == ["eine Tabelle mit 1 Zeile und 5 Spalten: a, b, c, d, e"]
+    assert speakable("```\na\n```", "fr") == ["a code block of 1 line"]
