@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, Protocol, cast
 
@@ -216,7 +217,8 @@ class _Client:
     def __init__(self, ears: Ears) -> None:
         self._ears = ears
         self._asking: set[anyio.CancelScope] = set()
-        self._titles: dict[str, str] = {}
+        self._calls: dict[str, _Call] = {}
+        """The tool calls that go on; what is said of one again is only what has changed."""
         self._message: str | None = None
         self.remarks = Remarks(None)
         self.session = ""
@@ -251,9 +253,9 @@ class _Client:
         options: list[PermissionOption],
         **meta: Any,  # noqa: ARG002
     ) -> RequestPermissionResponse:
-        title = tool_call.title or self._titles.get(tool_call.tool_call_id, "")
+        call = self._calls.get(tool_call.tool_call_id, _Call()).changed(tool_call)
         choices = [Choice(option.option_id, option.name, option.kind) for option in options]
-        permission = Permission(title, choices, tool_call.kind, tool_call.raw_input)
+        permission = Permission(call.title, choices, call.kind, call.input)
         chosen: str | None = None
         if choices:
             with self._until_taken_back():
@@ -316,16 +318,33 @@ class _Client:
 
     def _hear_of_tool(self, update: ToolCallStart | ToolCallProgress) -> None:
         key = update.tool_call_id
-        if update.title:
-            self._titles[key] = update.title
-        if update.status in ("completed", "failed") and key in self._titles:
+        call = self._calls[key] = self._calls.get(key, _Call()).changed(update)
+        if update.status in ("completed", "failed"):
+            del self._calls[key]
+            if not call.title:
+                return
             text = "\n".join(
                 content.content.text
                 for content in update.content or []
                 if isinstance(content, ContentToolCallContent)
                 and isinstance(content.content, TextContentBlock)
             )
-            self._ears.called(self._titles.pop(key), text, update.status == "failed")
+            self._ears.called(call.title, text, update.status == "failed")
+
+
+@dataclass(frozen=True)
+class _Call:
+    """What the agent has said of a tool call of its own by now."""
+
+    title: str = ""
+    kind: str | None = None
+    input: Any = None
+
+    def changed(self, update: ToolCallStart | ToolCallProgress | ToolCallUpdate) -> _Call:
+        given = update.raw_input
+        return _Call(
+            update.title or self.title, update.kind or self.kind, self.input if given is None else given
+        )
 
 
 class _Door:

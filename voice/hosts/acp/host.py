@@ -206,7 +206,7 @@ class AcpHost:
 
     def called(self, name: str, text: str, is_error: bool) -> None:
         """A tool of the agent's; those of the session tell of themselves."""
-        if SERVER not in name:
+        if not (SERVER in name and any(tool.name in name for tool in self._tools.inner.tools())):
             self._emit(ToolCalled(name, text, is_error))
 
     async def allow(self, permission: Permission) -> str | None:

@@ -6,6 +6,7 @@ to this process, so the tools are the session's own, and withholding them holds 
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
@@ -19,6 +20,7 @@ from anyio.abc import ByteStream
 
 from questionnaire import AdjustableToolset, LineSplitter, Tool, ToolResult
 from questionnaire.server import ToolServer
+from voice.errors import HostError
 from voice.events import Emit, ToolCalled
 from voice.hosts.acp import relay
 
@@ -26,6 +28,10 @@ SERVER = "viva-voce"
 """The name under which the agent knows the server."""
 
 _LONGEST_LINE_BYTES = 2**20
+
+_LONGEST_PATH = 103
+"""Bytes: what the name of a socket may have on macOS; Linux allows four more."""
+
 _GONE = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
 
 
@@ -33,11 +39,15 @@ _GONE = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError
 async def offered(tools: AdjustableToolset, emit: Emit) -> AsyncGenerator[tuple[str, ...]]:
     """Serve the tools meanwhile; gives the command by which an agent gets at them.
 
-    The socket lies in a folder that nobody else may enter.
+    The socket lies in a folder that nobody else may enter. Raises `HostError` where its path is too long.
     """
     folder = Path(tempfile.mkdtemp(prefix="viva-voce-"))
     try:
         path = folder / "tools"
+        if len(os.fsencode(path)) > _LONGEST_PATH:
+            raise HostError(
+                f"{path} is too long for the name of a socket.", mend="a shorter folder in TMPDIR"
+            )
         told = _Told(tools, emit)
 
         async def serve(stream: ByteStream) -> None:

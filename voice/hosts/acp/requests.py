@@ -9,7 +9,9 @@ from typing import Any
 
 from questionnaire import Option, Outcome, Question, Questionnaire, Status
 
-_LONGEST_INPUT = 400
+_LONGEST_COMMAND, _LONGEST_INPUT = 2_000, 400
+"""Characters that are shown of what a tool would get: of a command more, since its end matters as well."""
+
 _HARMLESS = {None, "other", "think"}
 """Kinds of tool call that do nothing by themselves: agents use them to let a person choose."""
 
@@ -83,5 +85,15 @@ def _shown(given: Any) -> str:
         given = command if isinstance(command, str) else given
     if given is None or given == {}:
         return ""
-    shown = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False, default=str)
-    return shown if len(shown) <= _LONGEST_INPUT else f"{shown[:_LONGEST_INPUT]}…"
+    if isinstance(given, str):
+        return _cut(given, _LONGEST_COMMAND)
+    return _cut(json.dumps(given, ensure_ascii=False, default=str), _LONGEST_INPUT)
+
+
+def _cut(text: str, longest: int) -> str:
+    """A text without its middle where it is too long: what matters of a command can be at its end."""
+    left_out = len(text) - longest
+    if left_out <= 0:
+        return text
+    half = longest // 2
+    return f"{text[:half]} … ({left_out} characters are not shown) … {text[-half:]}"

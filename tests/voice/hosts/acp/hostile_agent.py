@@ -59,6 +59,14 @@ def asks(method, **params):
     say(json.dumps(answer))
 
 
+def tool_call(**update):
+    """Say that a tool call has begun."""
+    send(
+        method="session/update",
+        params={"sessionId": "one", "update": {"sessionUpdate": "tool_call", "toolCallId": "1", **update}},
+    )
+
+
 def prompted(key):
     if WAY == "garbage":
         garbage()
@@ -126,6 +134,13 @@ def prompted(key):
             url="https://example.org",
             elicitationId="1",
         )
+    elif WAY == "known call":
+        tool_call(title="Tidy up", kind="execute", rawInput={"command": "rm -rf build"})
+        choice = {"optionId": "yes", "name": "Yes", "kind": "allow_once"}
+        asks("session/request_permission", sessionId="one", toolCall={"toolCallId": "1"}, options=[choice])
+    elif WAY == "named alike":
+        tool_call(title="Read viva-voce/README.md", status="completed")
+        tool_call(title="mcp__viva-voce__narrate", status="completed")
     elif WAY == "meta":
         choice = {"optionId": "yes", "name": "Yes", "kind": "allow_once"}
         asks(

@@ -20,9 +20,10 @@ from questionnaire import (
     Provenance,
     Response,
     Status,
+    Tool,
 )
 from voice.errors import HostDied, HostError, HostMissing, SettingsError
-from voice.events import AgentEnded, AgentStarted, AssistantText, HostLost, Notice
+from voice.events import AgentEnded, AgentStarted, AssistantText, HostLost, Notice, ToolCalled
 from voice.hosts.acp.host import AcpHost, make_host
 from voice.ports import Delivery
 
@@ -40,7 +41,10 @@ class Session:
         self.told = []
         self.asked = []
         self.host = AcpHost(
-            [sys.executable, str(HOSTILE), way], tools=NOTHING, ask=self.ask, emit=self.told.append, **more
+            [sys.executable, str(HOSTILE), way],
+            ask=self.ask,
+            emit=self.told.append,
+            **{"tools": NOTHING, **more},
         )
 
     async def ask(self, questionnaire):
@@ -165,6 +169,26 @@ async def test_a_permission_without_choices_is_not_asked_and_never_granted():
         assert at.asked == []
 
 
+async def test_a_permission_tells_what_was_said_of_its_tool_call_before():
+    async with session("known call") as at:
+        await at.turn("one")
+        (asked,) = at.asked
+    assert asked.questions[0].text.endswith("asks: Tidy up\nrm -rf build")
+    assert asked.risky
+
+
+async def test_a_tool_whose_title_names_the_session_is_told_and_one_of_the_sessions_is_not_told_twice():
+    narrate = Tool("narrate", "Speak.", {"type": "object"})
+
+    async def never_called(arguments):
+        raise AssertionError(arguments)
+
+    tools = AdjustableToolset(FunctionToolset((narrate, never_called)))
+    async with session("named alike", tools=tools) as at:
+        await at.turn("one")
+        assert [called.name for called in at.of(ToolCalled)] == ["Read viva-voce/README.md"]
+
+
 async def test_metadata_cannot_stand_in_for_what_is_asked():
     async with session("meta") as at:
         await at.turn("one")
@@ -268,3 +292,14 @@ async def test_the_sockets_folder_is_nobody_elses_and_goes_with_the_session(tmp_
         (folder,) = tmp_path.iterdir()
         assert oct(folder.stat().st_mode & 0o777) == "0o700"
     assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_folder_with_too_long_a_name_for_a_socket_is_a_sentence(tmp_path, monkeypatch):
+    long = tmp_path / ("x" * 100)
+    long.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(long))
+    with pytest.raises(HostError, match="too long for the name of a socket") as caught:
+        async with session("twice"):
+            pass
+    assert "TMPDIR" in caught.value.mend
+    assert list(long.iterdir()) == []

@@ -64,7 +64,12 @@ def test_a_choice_is_asked_in_the_agents_own_words():
         ("ls", "\nls"),
         ({"path": "a", "n": 1}, '\n{"path": "a", "n": 1}'),
         ({"command": 5}, '\n{"command": 5}'),
-        ({"command": "x" * 500}, "\n" + "x" * 400 + "…"),
+        ({"command": "x" * 500 + "; rm -rf ~"}, "\n" + "x" * 500 + "; rm -rf ~"),
+        (
+            {"command": "x" * 5_000 + "; rm -rf ~"},
+            "\n" + "x" * 1_000 + " … (3010 characters are not shown) … " + "x" * 990 + "; rm -rf ~",
+        ),
+        (["x" * 496], '\n["' + "x" * 198 + " … (100 characters are not shown) … " + "x" * 198 + '"]'),
         ({"command": "Delete"}, ""),  # the title says so
     ],
 )
