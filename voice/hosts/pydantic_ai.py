@@ -31,7 +31,7 @@ from pydantic_ai import (
 )
 from pydantic_ai.agent import AbstractAgent
 from pydantic_ai.capabilities import AbstractCapability, HandleDeferredToolCalls
-from pydantic_ai.exceptions import RunCancelled, UserError
+from pydantic_ai.exceptions import ModelConnectionError, RunCancelled, UserError
 from pydantic_ai.messages import (
     EnqueuedMessagesEvent,
     FunctionToolResultEvent,
@@ -276,10 +276,12 @@ class PydanticAiHost:
                                 self._hear(event)
         except RunCancelled:
             pass
+        except ModelConnectionError as error:
+            return f"The model {error.model_name} cannot be reached ({_told(error)}): does its server run?"
         except Exception as error:
             return f"The agent could not finish its turn: {_told(error)}"
         else:
-            if run.result is not None and not isinstance(run.result.output, str):
+            if run.result is not None and run.result.response.tool_calls:  # else it was streamed as text
                 self._turns.write(str(run.result.output))
         finally:
             if run is not None and run.new_messages():
@@ -302,7 +304,8 @@ class PydanticAiHost:
             case PartEndEvent(part=TextPart()):
                 self._turns.written()
             case FunctionToolResultEvent(part=part):
-                self._emit(ToolCalled(part.tool_name, part.model_response_str(), part.outcome != "success"))
+                text = part.model_response_str(wrap_if_error=False)
+                self._emit(ToolCalled(part.tool_name, text, part.outcome != "success"))
             case EnqueuedMessagesEvent(enqueue_id=delivered):
                 self._enqueued.pop(delivered, None)
 
@@ -331,8 +334,9 @@ class PydanticAiHost:
 
 def _approval(agent: str, tool: str, arguments: Mapping[str, Any]) -> Questionnaire:
     shown = json.dumps(arguments, ensure_ascii=False, default=str)
-    if len(shown) > _LONGEST_ARGUMENTS:
-        shown = f"{shown[:_LONGEST_ARGUMENTS]}…"
+    if (left_out := len(shown) - _LONGEST_ARGUMENTS) > 0:
+        half = _LONGEST_ARGUMENTS // 2
+        shown = f"{shown[:half]} … ({left_out} characters are not shown) … {shown[-half:]}"
     question = Question(
         f"May {agent} run {tool}?\n{shown}",
         (Option("Allow", "Once."), Option("Do not allow", "It is told so.")),
@@ -367,7 +371,7 @@ def load_agent(named: str) -> AbstractAgent[Any, Any]:
         raise SettingsError(f"{named}: there is no module {error.name}.") from error
     except AttributeError as error:
         raise SettingsError(f"{named}: {_told(error)}.") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # of a script that runs when it is imported
         raise SettingsError(f"{named} cannot be loaded: {type(error).__name__}: {_told(error)}") from error
     if not isinstance(found, AbstractAgent):
         raise SettingsError(f"{named} is no agent of pydantic-ai, but of type {type(found).__name__}.")

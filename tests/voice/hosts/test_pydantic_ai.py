@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import re
+import socket
 import subprocess
 import sys
 from contextlib import asynccontextmanager
@@ -12,10 +13,12 @@ import anyio
 import pytest
 
 pytest.importorskip("pydantic_ai")
-from pydantic_ai import Agent, ModelRequest, ToolReturnPart
+from pydantic_ai import Agent, ModelRequest, PromptedOutput, ToolOutput, ToolReturnPart
 from pydantic_ai.messages import ModelMessagesTypeAdapter, UserPromptPart
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel
+from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.models.test import TestModel
+from pydantic_ai.providers.openai import OpenAIProvider
 
 from questionnaire import AdjustableToolset, FunctionToolset, Outcome, Status, Tool, ToolResult, Withhold
 from voice.checks import Abilities, check_host
@@ -404,6 +407,61 @@ async def test_a_structured_output_is_written_out():
     assert [event.text for event in told if isinstance(event, AssistantText)] == ["0"]
 
 
+async def test_an_output_of_words_is_told_where_a_tool_gives_it_and_once_where_text_is_it():
+    by_tool = TestModel(call_tools=[])
+    async with conversation(Agent(by_tool, output_type=ToolOutput(str))) as (_, told, turn):
+        await turn("how many?")
+    assert [event.text for event in told if isinstance(event, AssistantText)] == ["a"]
+    as_text = TestModel(call_tools=[], custom_output_text='{"response": 5}')
+    async with conversation(Agent(as_text, output_type=PromptedOutput(int))) as (_, told, turn):
+        await turn("how many?")
+    assert [event.text for event in told if isinstance(event, AssistantText)] == ['{"response": 5}']
+
+
+async def test_a_model_whose_server_does_not_run_is_a_sentence_that_says_so():
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        local = OpenAIProvider(base_url=f"http://127.0.0.1:{nobody.getsockname()[1]}/v1", api_key="none")
+        model = OpenAIChatModel("small", provider=local)
+        async with conversation(Agent(model)) as (_, told, turn):
+            await turn("hello")
+    assert [event for event in told if isinstance(event, AgentEnded)] == [
+        AgentEnded("The model small cannot be reached (Connection error.): does its server run?")
+    ]
+
+
+async def test_what_a_failed_tool_says_is_told_as_it_is():
+    tools = Tools()
+    with tools.on():
+        scripted = ScriptedAgent()
+        async with conversation(scripted.agent, tools=tools) as (_, told, turn):
+            await turn('call user_select {"question": "Now?"}')
+    assert [event for event in told if isinstance(event, ToolCalled)] == [
+        ToolCalled("user_select", REFUSAL, True)
+    ]
+
+
+async def test_of_long_arguments_the_end_is_asked_too():
+    asked = []
+
+    async def ask(questionnaire):
+        asked.append(questionnaire.questions[0].text)
+        return Outcome(Status.DECLINED)
+
+    scripted = ScriptedAgent()
+    arguments = {"why": "x" * 1_000 + "; rm -rf ~"}
+
+    @scripted.agent.tool_plain(requires_approval=True)
+    def remove(why: str) -> str:
+        raise AssertionError(why)
+
+    async with conversation(scripted.agent, ask=ask) as (_, _, turn):
+        await turn(f"call remove {json.dumps(arguments)}")
+    (text,) = asked
+    assert text.endswith('; rm -rf ~"}')
+    assert "characters are not shown" in text
+
+
 async def test_the_agents_own_tools_are_told_too():
     async with conversation(Agent(TestModel(call_tools=["look"]), tools=[look])) as (_, told, turn):
         await turn("look")
@@ -427,10 +485,12 @@ def look() -> str:
         ("json:no_such_name", "no_such_name"),
         ("json:loads", "no agent of pydantic-ai, but of type function"),
         ("broken_agent:agent", "cannot be loaded: ZeroDivisionError"),
+        ("ending_agent:agent", "cannot be loaded: SystemExit: 3"),
     ],
 )
 def test_a_name_that_names_no_agent_is_a_sentence(named, sentence, tmp_path, monkeypatch):
     (tmp_path / "broken_agent.py").write_text("1 / 0")
+    (tmp_path / "ending_agent.py").write_text("raise SystemExit(3)")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     with pytest.raises(SettingsError, match=sentence):
