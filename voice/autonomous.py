@@ -10,7 +10,7 @@ to be said or sent again. What had ended before is delivered.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -82,13 +82,20 @@ class _Job:
     """One text to be narrated, from when it was asked for until it has ended."""
 
     def __init__(
-        self, text: str | Writing, kind: Kind, start: Position | None, announced: bool, slowly: bool
+        self,
+        text: str | Writing,
+        kind: Kind,
+        start: Position | None,
+        announced: bool,
+        slowly: bool,
+        options: Sequence[str],
     ) -> None:
         self.source = text
         self.kind = kind
         self.position = start
         self.announced = announced
         self.slowly = slowly
+        self.options = options
         self.whole = kind is not Kind.TEXT
         """Whether it is said whole, however long it is: what is asked is, what is told is not."""
         self.scope = anyio.CancelScope()
@@ -138,6 +145,7 @@ class AutonomousVoice:
         self._lift: Lift | None = None
         self._agent_lost = self._agent_works = False
         self._parts: Parts | None = None
+        self._names: tuple[str, ...] = ()
         self._tasks: TaskGroup | None = None
         self._manner: Manner | None = None
         self._microphone_lost = False
@@ -230,16 +238,18 @@ class AutonomousVoice:
         announced: bool = True,
         start: Position | None = None,
         slowly: bool = False,
+        options: Sequence[str] = (),
     ) -> NarrationEnded:
         """Speak a text, when nobody is speaking any more; returns when it has been heard, or how it ended.
 
         A narration that begins waits until the turn of whoever is speaking has been delivered or dropped.
+        ``options`` are the labels of what it asks to choose from: they are likely to be said.
         With ``announced`` it is told as `NarrationStarted` and `NarrationEnded`, the second also where the
         caller is cancelled. Raises `VoiceError` when Voice is not active.
         """
         if self._state is not VoiceState.ACTIVE or self._parts is None:
             raise VoiceError("Voice is not active, so nothing can be narrated.")
-        job = _Job(text, kind, start, announced, slowly)
+        job = _Job(text, kind, start, announced, slowly, options)
         self._jobs.append(job)
         if announced:
             self._emit(NarrationStarted(job.text))
@@ -253,7 +263,7 @@ class AutonomousVoice:
             if job.audible:
                 self._fell_silent(job, unfinished=True)
             if self._parts is not None and kind is not Kind.REMARK:
-                self._parts.ears.hearing.expect(job.text)
+                self._parts.ears.hearing.expect(job.text, job.options)
             ending = job.ending or NarrationEnding.INTERRUPTED
             ended = NarrationEnded(job.text, ending, job.played_s, job.notice)
             if announced:
@@ -289,13 +299,13 @@ class AutonomousVoice:
     def go_on(self) -> None:
         """Narrate the rest of what was silenced last."""
         if (job := self._unfinished) is not None:
-            self._start(job.source, job.kind, start=job.position)
+            self._start(job.source, job.kind, start=job.position, options=job.options)
 
     def repeat(self, *, slowly: bool = False, shorter: Callable[[str], str] | None = None) -> None:
         """Narrate once more what was narrated last; ``shorter`` makes a shorter text of it."""
         if (job := self._last) is not None:
             text = shorter(job.text) if shorter else job.source
-            self._start(text, Kind.REPEAT, slowly=slowly)
+            self._start(text, Kind.REPEAT, slowly=slowly, options=job.options)
 
     def play(self, earcon: Earcon) -> None:
         """Play an earcon, now or never."""
@@ -329,6 +339,12 @@ class AutonomousVoice:
         if self._parts is not None:
             self._parts.ears.hearing.asleep = asleep
 
+    def know(self, names: Sequence[str]) -> None:
+        """Which names are likely to be said, besides those of what is asked; the likeliest first."""
+        self._names = tuple(names)
+        if self._parts is not None:
+            self._parts.ears.hearing.know(self._names)
+
     def close_microphone(self) -> None:
         """Give the microphone back to the system until `open_microphone`."""
         self._wanted = anyio.Event()
@@ -346,6 +362,7 @@ class AutonomousVoice:
         self._parts = parts
         parts.narrator.manner = self._manner or parts.narrator.manner
         parts.ears.stop_while_silent = self._agent_works
+        parts.ears.hearing.know(self._names)
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._cancel_when_stopped, tasks.cancel_scope)
@@ -373,9 +390,10 @@ class AutonomousVoice:
         """Narrate what is being asked on the screen; the reply will be an ordinary message."""
         pending = await coordinator.hand_over(HANDED_OVER)
         for taken in pending:
-            self._start(
-                spoken_questionnaire(taken.questionnaire, self._language), Kind.QUESTION, announced=True
-            )
+            asked = taken.questionnaire
+            labels = [option.label for question in asked.questions for option in question.options]
+            text = spoken_questionnaire(asked, self._language)
+            self._start(text, Kind.QUESTION, announced=True, options=labels)
 
     async def _listen(self, parts: Parts, *, task_status: TaskStatus[None]) -> None:
         """Hear the microphone until cancelled; when it is lost, say so once and look for it again."""
@@ -456,12 +474,15 @@ class AutonomousVoice:
         announced: bool = False,
         start: Position | None = None,
         slowly: bool = False,
+        options: Sequence[str] = (),
     ) -> None:
         """Narrate without waiting for it."""
 
         async def narrate() -> None:
             if self._state is VoiceState.ACTIVE:
-                await self.narrate(text, kind, announced=announced, start=start, slowly=slowly)
+                await self.narrate(
+                    text, kind, announced=announced, start=start, slowly=slowly, options=options
+                )
 
         if self._state is VoiceState.ACTIVE and self._tasks is not None:
             self._tasks.start_soon(narrate)

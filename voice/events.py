@@ -247,6 +247,31 @@ class MessageSent(Event):
 
 
 @dataclass(frozen=True)
+class MessageReopened(Event):
+    """The speaker of a message went on: the `UserMessage` that follows holds it, and what was added."""
+
+    text: str
+    """Of the message that is replaced."""
+    sent: bool
+    """Whether the agent had got it: then it is interrupted."""
+
+
+@dataclass(frozen=True)
+class MessageDelivered(Event):
+    """How long a spoken message took, from the last sound to the agent; comes after its `MessageSent`."""
+
+    latency: Latency
+    deliver_s: float
+    """From the text to the agent's acceptance; where it ``waited`` for the agent, that is most of it."""
+    waited: bool
+
+    @property
+    def total_s(self) -> float:
+        """From the last sound to the agent's acceptance."""
+        return self.latency.total_s + self.deliver_s
+
+
+@dataclass(frozen=True)
 class AgentStarted(Event):
     """The agent began to work on a turn."""
 

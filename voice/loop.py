@@ -122,11 +122,15 @@ class Hearing:
         """Whether somebody is speaking."""
         return self._ear.speaking
 
-    def expect(self, question: str) -> None:
-        """Say what was narrated last: patience, and the names that are likely, depend on it."""
+    def expect(self, question: str, options: Sequence[str] = ()) -> None:
+        """Say what was narrated last, and the labels of its options, where it has some.
+
+        Patience, and the names that are likely to be said, depend on it.
+        """
         if self._patience is not None:
             self._patience.expect(question)
-        self._vocabulary = replace(self._vocabulary, asked=names_in(question, self._vocabulary.language))
+        named = names_in(question, self._vocabulary.language)
+        self._vocabulary = replace(self._vocabulary, asked=(*options, *named))
 
     def know(self, names: Sequence[str]) -> None:
         """Say which other names may be said, the likeliest first."""
@@ -207,7 +211,7 @@ class Hearing:
         turn.early = turn.words = None
 
     def _asked(self, samples: Samples, evidence: Evidence) -> _Asked:
-        names = self._vocabulary.names
+        names = self._vocabulary.told_of(evidence.speech_s)
         return _Asked(self._transcriber.submit(samples, vocabulary=names), evidence, names, self.now_s)
 
     def _ask_for(self, ready: PieceReady, turn: _Turn) -> None:

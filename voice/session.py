@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import anyio
 
-from voice.events import Emit, MessageQueued, MessageSent, UserMessage
+from voice.events import Emit, MessageQueued, MessageReopened, MessageSent, UserMessage
 from voice.ports import Delivery, Host
 
 
@@ -14,6 +14,8 @@ from voice.ports import Delivery, Host
 class _Waiting:
     message: UserMessage
     delivery: Delivery
+    instead_of: UserMessage | None = None
+    """What it replaces of what the host has got."""
 
 
 class Session:
@@ -47,21 +49,43 @@ class Session:
         return self._newest_spoken() is not None
 
     def put(
-        self, message: UserMessage, delivery: Delivery = Delivery.FOLLOW_UP, *, told: bool = False
+        self,
+        message: UserMessage,
+        delivery: Delivery = Delivery.FOLLOW_UP,
+        *,
+        told: bool = False,
+        instead_of: UserMessage | None = None,
     ) -> bool:
         """Take a message for the host; False for one of white space alone, which is never sent.
 
-        ``told`` is for one that was emitted before.
+        ``told`` is for one that was emitted before. ``instead_of`` is an earlier one that this one holds:
+        where it still waits this one takes its place; where the host has it, or is getting it, the host is
+        interrupted by this one.
         """
         if not message.text.strip():
             return False
-        self._inbox.append(_Waiting(message, delivery))
+        waiting = self._put(message, delivery, instead_of)
         if not told:
             self._emit(message)
-        if self._next() is not self._inbox[-1]:
+        if self._next() is not waiting:
             self._emit(MessageQueued(message.text))
         self.look()
         return True
+
+    def _put(self, message: UserMessage, delivery: Delivery, instead_of: UserMessage | None) -> _Waiting:
+        before = next((one for one in self._inbox if one.message is instead_of), None)
+        if instead_of is None or (before is None and instead_of not in self._sent):
+            waiting = _Waiting(message, delivery)
+            self._inbox.append(waiting)
+        elif before is not None and before is not self._sending:
+            waiting = _Waiting(message, before.delivery, before.instead_of)
+            self._inbox[self._inbox.index(before)] = waiting
+            self._emit(MessageReopened(instead_of.text, sent=False))
+        else:
+            waiting = _Waiting(message, Delivery.INTERRUPT, instead_of)
+            self._inbox.append(waiting)
+            self._emit(MessageReopened(instead_of.text, sent=True))
+        return waiting
 
     def take_back(self) -> UserMessage | None:
         """Take the newest spoken message out again; None where there is none that can be taken back."""
@@ -100,9 +124,14 @@ class Session:
         self._sending = waiting
         try:
             await host.send(waiting.message.text, waiting.delivery)
+        except BaseException:
+            if any(later.instead_of is waiting.message for later in self._inbox):
+                self._inbox.remove(waiting)  # the later one holds it
+            raise
         finally:
             self._sending = None
         self._inbox.remove(waiting)
+        self._sent = [sent for sent in self._sent if sent is not waiting.instead_of]
         self._sent.append(waiting.message)
         self._emit(MessageSent(waiting.message.text))
         self.look()

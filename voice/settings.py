@@ -135,6 +135,10 @@ class ConversationSettings(_Group):
     """Whether the microphone stays open when nobody has answered the repeated question either."""
     resume_after_s: Seconds = 2.0
     """Narration that a sound has interrupted goes on after so long without words."""
+    reopen_s: Annotated[float, Field(ge=0, le=10)] = 1.0
+    """Who speaks on so soon after a message was sent adds to it, and the agent gets both as one; 0: never."""
+    show_latency: bool = False
+    """Whether the screen shows how long each spoken message took."""
 
 
 class ControlSettings(_Group):

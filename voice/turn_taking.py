@@ -42,6 +42,7 @@ from voice.events import (
     VoiceStateChanged,
 )
 from voice.phrases import said
+from voice.listening.judging import joined
 from voice.ports import Delivery
 from voice.settings import Settings
 from voice.speaking.earcons import Earcon
@@ -138,6 +139,19 @@ class Waiting:
     spoken: bool
 
 
+@dataclass(frozen=True)
+class Accepted:
+    """The agent has accepted a message, at this audio time."""
+
+    message: UserMessage
+    at_s: float
+
+
+@dataclass(frozen=True)
+class Answering:
+    """The agent writes, narrates, or has called a tool."""
+
+
 Happening = (
     Event
     | Speaking
@@ -151,6 +165,8 @@ Happening = (
     | Asking
     | Asked
     | Waiting
+    | Accepted
+    | Answering
 )
 
 # --- What is to be done -----------------------------------------------------------------------------------
@@ -162,6 +178,8 @@ class Deliver:
 
     message: UserMessage
     delivery: Delivery
+    instead_of: UserMessage | None = None
+    """An earlier one that it holds: its speaker went on."""
 
 
 @dataclass(frozen=True)
@@ -256,6 +274,22 @@ _WORTH_A_SIGN = {
 """What the person should hear of: something that they said, or may have said, is not sent."""
 
 
+GOES_ON_S = 5.0
+"""What is said so soon after a message that still waits for the agent is added to it: longer pauses part what
+may have to be taken back by itself."""
+
+
+@dataclass(frozen=True)
+class _Open:
+    """A spoken message to which its speaker may still add something."""
+
+    message: UserMessage
+    steered: bool
+    """Whether it goes to an agent that is at work on something else: that is not broken off."""
+    sent_s: float | None = None
+    """When the agent accepted it, None until then."""
+
+
 class TurnTaking:
     """Who has the turn in one conversation, and what becomes of what happens."""
 
@@ -289,6 +323,7 @@ class TurnTaking:
         """Whether the next message is the reply to a narrated question."""
         self._held: list[UserMessage] = []
         """What was said and waits for the end word."""
+        self._open: _Open | None = None
         self._last_heard = ""
         self._obeyed_at_s = 0.0
         self._no_words_told = False
@@ -356,8 +391,13 @@ class TurnTaking:
                 return self._asked(text)
             case Waiting():
                 self._waiting = happening
+            case Accepted(message, at_s):
+                if self._open is not None and self._open.message is message:
+                    self._open = None if self._open.steered else replace(self._open, sent_s=at_s)
+            case Answering():
+                self._answered()
             case Asking(on):
-                self._asking, self._reply_due = on, False
+                self._asking, self._reply_due, self._open = on, False, None
                 self._question, self._idle_s, self._repeated = "", 0.0, False
             case VoiceStateChanged(state):
                 return self._voice_is(state)
@@ -375,9 +415,11 @@ class TurnTaking:
                 return self._stir()
             case AgentEnded(error):
                 self._working = False
+                self._answered()
                 return [*self._stir(), *([Say(error)] if error else [])]
             case HostLost(sentence):
                 self._working, self._reply_due, self._question = False, False, ""
+                self._answered()
                 return [*self._stir(), Say(sentence, written=False)]
             case _:
                 return self.heard([happening])
@@ -493,7 +535,28 @@ class TurnTaking:
         if self._reply_due and delivery is Delivery.FOLLOW_UP:
             delivery = Delivery.STEER
         self._reply_due, self._question, self._repeated = False, "", False
-        return Deliver(message, delivery)
+        before = self._open if self._adds_to_open(message) else None
+        if before is not None:
+            message = joined_message([before.message, message])
+        spoken = message.source == "voice" and not (self._asking or self._ends_by_word)
+        steered = self._working and delivery is Delivery.STEER and before is None
+        self._open = _Open(message, steered) if spoken else None
+        return Deliver(message, delivery, before.message if before is not None else None)
+
+    def _adds_to_open(self, message: UserMessage) -> bool:
+        """Whether this is what the speaker of the last message went on to say."""
+        within_s, before = self._settings.reopen_s, self._open
+        if before is None or message.heard is None or not within_s or self._asking:
+            return False
+        if before.sent_s is not None:
+            return message.heard.start_s <= before.sent_s + within_s
+        soon = message.heard.start_s <= before.message.at_s + max(GOES_ON_S, within_s)
+        return soon and self._waiting.spoken
+
+    def _answered(self) -> None:
+        """What the agent has answered, or acted on, is not said once more."""
+        if self._open is not None and self._open.sent_s is not None:
+            self._open = None
 
     def _heard_for_nothing(self, event: Discarded, in_words: bool) -> list[Act]:
         if self._asleep:
@@ -546,6 +609,7 @@ class TurnTaking:
         return command in STOPS and message.heard is not None and message.heard.end_s <= self._obeyed_at_s
 
     def _obey(self, command: Command) -> list[Act]:
+        self._open = None
         match command:
             case Command.STOP_VOICE:
                 return [Do.SWITCH_OFF]
@@ -597,6 +661,7 @@ class TurnTaking:
         self._narrating, self._paused_s = kind, None
         if kind in (Kind.REMARK, Kind.REPEAT):
             return []
+        self._answered()
         self._said_anything = True
         if kind is Kind.QUESTION:
             self._reply_due = True
@@ -678,6 +743,7 @@ class TurnTaking:
             return [*([Do.HOLD] if self._draft else []), Play(Earcon.LISTENING)]
         if before is not VoiceState.ACTIVE:
             return []
+        self._open = None
         self._asleep = self._quiet = self._microphone_lost = False
         self._speaking = self._ended = self._busy = self._unfinished = False
         self._narrating = self._paused_s = None
@@ -690,5 +756,5 @@ def joined_message(parts: Sequence[UserMessage]) -> UserMessage:
     first, last = parts[0], parts[-1]
     heard = Span(first.heard.start_s, last.heard.end_s) if first.heard and last.heard else None
     sure = [part.confidence for part in parts if part.confidence is not None]
-    text = " ".join(part.text for part in parts)
+    text = joined([part.text for part in parts])
     return replace(last, text=text, heard=heard, confidence=min(sure, default=None))

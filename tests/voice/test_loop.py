@@ -379,3 +379,22 @@ async def test_a_new_turn_is_judged_by_its_own_words():
         assert len(only(UserMessage, events)) == 1
         events += await pushed(hearing, 0.5, spoken=False)
     assert len(only(UserMessage, events)) == 2
+
+
+async def said(hearing, seconds):
+    frames = [spoken_frame()] * round(seconds / FRAME_S) + [silent_frame()] * round(2.5 / FRAME_S)
+    return [event for frame in frames for event in await hearing.push(frame)]
+
+
+async def test_the_names_of_the_question_go_with_each_piece_and_those_of_the_project_with_long_ones():
+    with ScriptedTranscriber("Use post gres.", "Redis.", "Redis.") as transcriber:
+        hearing = Hearing(Ear(LevelDetector()), transcriber, transcript_after_s=0.3)
+        hearing.know(["turn_taking.py"])
+        hearing.expect("Shall I use PostgreSQL?")
+        events = []
+        for seconds in (1.2, 0.5):
+            events += await said(hearing, seconds)
+        hearing.expect("Shall I go on?")
+        events += await said(hearing, 0.5)
+    assert [message.text for message in only(UserMessage, events)] == ["Use PostgreSQL.", "Redis.", "Redis."]
+    assert transcriber.vocabularies == [("PostgreSQL", "turn_taking.py"), ("PostgreSQL",), ()]

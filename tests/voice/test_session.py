@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from voice.errors import HostDied
-from voice.events import MessageQueued, MessageSent, UserMessage
+from voice.events import MessageQueued, MessageReopened, MessageSent, UserMessage
 from voice.ports import Delivery
 from voice.session import Session
 from voice.testing import ScriptedHost
@@ -129,3 +129,59 @@ async def test_a_message_that_the_host_did_not_take_is_the_first_of_the_next_run
         await session.settled()
     assert [text for text, _ in host.sent] == ["one", "two"]
     assert dying.sent == []
+
+
+async def test_a_message_that_holds_an_earlier_one_takes_its_place_while_it_waits():
+    events = []
+    host, session = ScriptedHost(), Session(events.append)
+    async with running(session, host):
+        session.put(message("one"))
+        await anyio.wait_all_tasks_blocked()
+        first = message("Use Redis")
+        session.put(first)
+        session.put(message("typed", "keyboard"))
+        session.put(message("Use Redis and Postgres."), Delivery.STEER, instead_of=first)
+        assert [waiting.text for waiting in session.waiting] == ["Use Redis and Postgres.", "typed"]
+        assert MessageReopened("Use Redis", sent=False) in events
+        assert [text for text, _ in host.sent] == ["one"], "it waits as the first one did"
+
+
+async def test_a_message_that_holds_one_that_was_sent_interrupts_and_stands_for_both_in_the_transcript():
+    events = []
+    host, session = ScriptedHost(), Session(events.append)
+    async with running(session, host):
+        first, both = message("Use Redis"), message("Use Redis and Postgres.")
+        session.put(first)
+        await session.settled()
+        session.put(both, instead_of=first)
+        await session.settled()
+        assert session.transcript == (both,)
+    assert MessageReopened("Use Redis", sent=True) in events
+    assert host.sent == [(first.text, Delivery.FOLLOW_UP), (both.text, Delivery.INTERRUPT)]
+
+
+async def test_a_message_that_is_being_handed_over_when_it_is_added_to_is_neither_lost_nor_sent_twice():
+    host, session = ScriptedHost(), Session(lambda event: None)
+    first, both = message("Use Redis"), message("Use Redis and Postgres.")
+    host.hold()
+    host.refuse(HostDied("It died."))
+    session.put(first)
+
+    async def add_to_it():
+        await anyio.wait_all_tasks_blocked()
+        session.put(both, instead_of=first)
+        host.release()
+
+    async with host.open(), anyio.create_task_group() as tasks:
+        tasks.start_soon(add_to_it)
+        with pytest.raises(HostDied):
+            await session.run(host)
+    assert session.waiting == (both,)
+
+
+async def test_what_replaces_a_message_that_is_nowhere_any_more_is_a_message_of_its_own():
+    host, session = ScriptedHost(), Session(lambda event: None)
+    async with running(session, host):
+        session.put(message("both"), instead_of=message("taken back"))
+        await session.settled()
+    assert host.sent == [("both", Delivery.FOLLOW_UP)]

@@ -27,6 +27,9 @@ from voice.ports import Delivery
 from voice.settings import Settings
 from voice.speaking.earcons import Earcon
 from voice.turn_taking import (
+    GOES_ON_S,
+    Accepted,
+    Answering,
     Asking,
     Deliver,
     Do,
@@ -628,6 +631,99 @@ def test_earcons_say_that_it_listens_again_and_that_it_is_off():
     assert Play(Earcon.LISTENING) in ask(turns)
     assert turns.take(VoiceStateChanged(VoiceState.DRAINING)) == [Play(Earcon.OFF)]
     assert turns.take(VoiceStateChanged(VoiceState.INACTIVE)) == []
+
+
+# --- Going on after the end of a turn ---------------------------------------------------------------------
+
+
+def from_to(text, start_s, end_s, at_s):
+    return UserMessage(text, "voice", at_s, Span(start_s, end_s))
+
+
+FIRST = from_to("Use Redis.", 1.0, 2.0, 3.6)
+
+
+def delivery_of(turns, message):
+    (deliver,) = [act for act in turns.heard([message]) if isinstance(act, Deliver)]
+    return deliver
+
+
+def sent(turns, first=FIRST, at_s=3.7):
+    message = delivery_of(turns, first).message
+    turns.take(Accepted(message, at_s))
+    return message
+
+
+def test_what_is_said_right_after_a_message_was_sent_is_one_message_with_it():
+    turns = machine()
+    first = sent(turns)
+    turns.take(AgentStarted())
+    went_on = delivery_of(turns, from_to("and Postgres.", 4.6, 5.0, 6.6))
+    assert went_on.instead_of is first
+    assert (went_on.message.text, went_on.message.heard) == ("Use Redis and Postgres.", Span(1.0, 5.0))
+    turns.take(Accepted(went_on.message, 6.7))
+    third = delivery_of(turns, from_to("Please.", 7.0, 7.3, 8.9))
+    assert (third.instead_of, third.message.text) == (went_on.message, "Use Redis and Postgres. Please.")
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        [Answering()],
+        [AgentStarted(), AgentEnded()],
+        [HostLost("It has ended.")],
+        [Speaking("Which one?", Kind.QUESTION), Silent()],
+        [Typed("typed")],
+        [spoken("Louder.")],
+        [Asking(on=True), Asking(on=False)],
+        [VoiceStateChanged(VoiceState.DRAINING), VoiceStateChanged(VoiceState.ACTIVE)],
+    ],
+    ids=["answered", "ended", "lost", "narrated", "typed", "command", "asked", "off"],
+)
+def test_what_was_answered_or_followed_by_something_else_is_not_opened_again(between):
+    turns = machine()
+    sent(turns)
+    for happening in between:
+        turns.take(happening)
+    assert delivery_of(turns, from_to("and Postgres.", 4.0, 5.0, 6.6)).instead_of is None
+
+
+def test_it_must_begin_soon_and_can_be_switched_off():
+    late = from_to("And Postgres.", 4.8, 5.0, 6.6)
+    turns = machine()
+    sent(turns)
+    assert delivery_of(turns, late).instead_of is None
+    patient, off = machine(conversation={"reopen_s": 2.0}), machine(conversation={"reopen_s": 0})
+    for turns in (patient, off):
+        sent(turns)
+    assert delivery_of(patient, late).instead_of is not None
+    assert delivery_of(off, from_to("and Postgres.", 3.7, 5.0, 6.6)).instead_of is None
+
+
+def test_what_still_waits_for_the_agent_is_added_to_for_longer_and_what_steers_is_not_broken_off():
+    turns = machine()
+    turns.take(AgentStarted())
+    first = delivery_of(turns, FIRST).message
+    turns.take(Waiting(1, spoken=True))
+    turns.take(Answering())  # what it is at is something else
+    soon = from_to("and Postgres.", 3.6 + GOES_ON_S, 9.0, 10.6)
+    assert delivery_of(turns, soon).instead_of is first
+    late = from_to("And more.", 10.6 + GOES_ON_S + 0.1, 17.0, 18.6)
+    assert delivery_of(turns, late).instead_of is None
+    steering = machine(conversation={"while_busy": "steer"})
+    steering.take(AgentStarted())
+    sent(steering)
+    assert delivery_of(steering, from_to("and Postgres.", 4.0, 5.0, 6.6)).instead_of is None
+
+
+def test_answers_to_a_request_and_what_is_ended_by_a_word_are_not_opened_again():
+    asked = machine()
+    asked.take(Asking(on=True))
+    sent(asked)
+    assert delivery_of(asked, from_to("and Postgres.", 4.0, 5.0, 6.6)).instead_of is None
+    by_word = machine(controls={"end_word": "over"})
+    sent(by_word, from_to("Use Redis over", 1.0, 2.0, 3.6))
+    assert delivery_of(by_word, from_to("And Postgres over", 4.0, 5.0, 6.6)).instead_of is None
 
 
 # --- Whatever happens -------------------------------------------------------------------------------------

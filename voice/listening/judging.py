@@ -25,14 +25,14 @@ COMPRESSION_LIMIT = 2.4
 repeat themselves too ("stop, stop, stop"); made up is what does so and comes to no end."""
 
 DOUBTFUL_NO_SPEECH = 0.6
-"""From this probability on a text that Whisper likes to make up is one of them: it gave real ones of that kind
+"""From this probability on a text that Whisper likes to make up is made up: it gave real ones of that kind
 ("thank you", "you", "bye") up to 0.54, and sounds without words 0.67 to 0.95."""
 
 DOUBTFUL_LOG_PROBABILITY = -1.5
 """The same for a log probability below this: of a real "you" it was -1.38."""
 
 FASTEST_LETTERS = 30.0
-"""Nobody says more letters in a second of what the detector calls speech; a real "thanks for watching" has 19."""
+"""Nobody says more letters in a second of what the detector calls speech; a "thanks for watching" has 19."""
 
 SLOWEST_LETTERS = 2.5
 LONG_S = 1.5
@@ -91,7 +91,7 @@ def judge(pieces: Iterable[Piece], phantoms: Collection[str] = ()) -> Judgement:
             kept.append(text)
         else:
             rejected.append(Rejected(reason, text))
-    return Judgement(_joined(kept), tuple(rejected))
+    return Judgement(joined(kept), tuple(rejected))
 
 
 def clean(text: str) -> str:
@@ -100,8 +100,8 @@ def clean(text: str) -> str:
     return " ".join("".join(char for char in visible if unicodedata.category(char) != "Cf").split())
 
 
-def _joined(pieces: list[str]) -> str:
-    """The pieces as one text.
+def joined(pieces: Sequence[str]) -> str:
+    """The pieces of a text as one.
 
     Whisper ends each with a full stop; where the next one begins in lower case the sentence goes on.
     """

@@ -26,6 +26,11 @@ LONGEST_NAME = 40
 LONGEST_RUN = 4
 """So many words, at most, may be one name that was parted: "constraints dot txt", "post gray sequel"."""
 
+PROJECT_FROM_S = 1.0
+"""Of less speech the transcriber is told the names of the question alone. Told thirty names of a project it
+heard "GraphQL" for "left": 20.6 % of the words of 470 recordings were wrong instead of 19.8 %; told of a
+second and more alone, 19.8 %. With the names of four options it is 18.6 % throughout."""
+
 _MISSPELLED_PER = 5
 _MOST_MISSPELLED = 2
 """One letter in so many may be another, two at most."""
@@ -67,8 +72,12 @@ class Vocabulary:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All of them, each once, those of the question first, no more than a transcriber is told."""
+        """All of them, each once, those of the question first, and not too many."""
         return capped((*self.asked, *self.project))
+
+    def told_of(self, speech_s: float) -> tuple[str, ...]:
+        """The names that a transcriber is told of a piece with so much speech in it, in seconds."""
+        return self.names if speech_s >= PROJECT_FROM_S else capped(self.asked)
 
     def corrected(self, text: str) -> str:
         """The text with each name that was parted or misspelled written as it is."""
@@ -204,9 +213,9 @@ def _is_misheard(run: Sequence[Word], target: _Target, plain: _Plain) -> bool:
 
 
 _SOUNDS = (
-    ("sequel", "skl"), ("sh", "$"), ("ch", "$"), ("sql", "skl"), ("ph", "f"), ("ght", "t"), ("ck", "k"), ("sch", "sk"), ("qu", "k"),
-    ("q", "k"), ("x", "ks"), ("z", "s"), ("ce", "se"), ("ci", "si"), ("cy", "si"), ("c", "k"), ("dge", "j"),
-    ("ge", "je"), ("gi", "ji"), ("w", ""), ("h", ""), ("y", ""),
+    ("sequel", "skl"), ("sh", "$"), ("ch", "$"), ("sql", "skl"), ("ph", "f"), ("ght", "t"), ("ck", "k"),
+    ("qu", "k"), ("q", "k"), ("x", "ks"), ("z", "s"), ("ce", "se"), ("ci", "si"), ("cy", "si"), ("c", "k"),
+    ("dge", "j"), ("ge", "je"), ("gi", "ji"), ("w", ""), ("h", ""), ("y", ""),
 )  # fmt: skip
 
 

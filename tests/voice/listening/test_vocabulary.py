@@ -4,6 +4,7 @@ from voice.listening.vocabulary import (
     LONGEST_NAME,
     MOST_CHARACTERS,
     MOST_NAMES,
+    PROJECT_FROM_S,
     Vocabulary,
     capped,
     corrected,
@@ -90,6 +91,12 @@ def test_the_list_is_short_whatever_the_agent_writes():
 def test_the_names_of_the_question_come_first():
     many = tuple(f"name_{number}" for number in range(50))
     assert Vocabulary(asked=("Redis",), project=many).names[:2] == ("Redis", "name_0")
+
+
+def test_short_pieces_are_transcribed_with_the_names_of_the_question_alone():
+    assert DATABASES.told_of(0.6) == DATABASES.asked
+    assert DATABASES.told_of(PROJECT_FROM_S) == (*DATABASES.asked, *DATABASES.project)
+    assert Vocabulary(project=("kubectl",)).told_of(0.3) == ()
 
 
 def test_two_spellings_of_one_sound_are_alike():
