@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 from corpus import Span
@@ -139,7 +140,7 @@ def conditions(settings: Settings) -> list[str]:
         digest = hashlib.file_digest(weights, "sha256").hexdigest()
     machine = f"Python {platform.python_version()}, {platform.machine()}"
     whisper = (
-        f"Whisper {transcription.model} ({COMPUTE_TYPE}, `model.bin` sha256 {digest[:16]}…),"
+        f"Whisper {model_name(settings)} ({COMPUTE_TYPE}, `model.bin` sha256 {digest[:16]}…),"
         f" language {transcription.language}, beam 1, no timestamps"
     )
     turns = (
@@ -147,6 +148,11 @@ def conditions(settings: Settings) -> list[str]:
         f" and ends after {hearing.end_silence_s:g} s of silence"
     )
     return [f"* {datetime.now(UTC):%Y-%m-%d}; {machine}; {versions}.", f"* {whisper}.", f"* {turns}."]
+
+
+def model_name(settings: Settings) -> str:
+    """What a page calls the model: its size, or the name of its folder."""
+    return Path(settings.transcription.model).name
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

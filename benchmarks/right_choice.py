@@ -17,7 +17,7 @@ from pathlib import Path
 import anyio
 from corpus import Clip, CorpusError, corpus_folder, read_corpus
 from intervals import of_share
-from measuring import conditions, interval, percent, progress, table
+from measuring import conditions, interval, model_name, percent, progress, table
 from rehearing import LoopWhisper, Remembering, recorded, rehear
 from turns import rules_of
 from words import words_of
@@ -30,8 +30,10 @@ from voice.spoken_answers import LEAST_CONFIDENCE, read_spoken
 
 RESULTS = Path(__file__).parent / "results" / "right_choice.md"
 
-KINDS = ("short_reply", "tiny_reply", "command")
-SPELLED = ("digit", "digits", "letters_digits")
+KINDS = ("short_reply", "tiny_reply", "command", "digit", "digits", "letters_digits")
+
+WORDS = "short replies and commands"
+SPELLED = "letters and digits"
 OPTIONS = 4
 SEED = 11
 
@@ -60,6 +62,12 @@ class Asked:
         if self.chosen is None:
             return Verdict.UNCLEAR
         return Verdict.RIGHT if self.chosen == self.options[0] else Verdict.WRONG
+
+
+def group_of(clip: Clip) -> str:
+    """Which of the two groups a reply belongs to: one in which a number or a letter is said is spelled."""
+    words = words_of(clip.transcript or "")
+    return SPELLED if any(word.isdigit() or len(word) == 1 for word in words) else WORDS
 
 
 def options_for(clips: Sequence[Clip]) -> list[tuple[str, ...]]:
@@ -94,8 +102,8 @@ async def measure(clips: Sequence[Clip], settings: Settings, remember: Path | No
     whisper = LoopWhisper(weights, settings.transcription.language)
     transcriber = Remembering(whisper, f"{weights} loop", remember)
     found: list[Asked] = []
-    for group in (KINDS, SPELLED):
-        those = [clip for clip in clips if clip.kind in group and clip.transcript]
+    for group in (WORDS, SPELLED):
+        those = [clip for clip in clips if clip.kind in KINDS and clip.transcript and group_of(clip) == group]
         for number, (clip, options) in enumerate(zip(those, options_for(those), strict=True), 1):
             progress(f"{number}/{len(those)}: {clip.id}")
             heard = await rehear(recorded(clip), rules_of(settings)[0], transcriber, settings)
@@ -104,19 +112,24 @@ async def measure(clips: Sequence[Clip], settings: Settings, remember: Path | No
     return found
 
 
+def _row(name: str, those: Sequence[Asked]) -> list[str]:
+    cells = []
+    for verdict in Verdict:
+        count = sum(one.verdict is verdict for one in those)
+        bounds = interval(of_share(count, len(those)))
+        cells.append(f"{count}: {percent(count / max(1, len(those)))} ({bounds})")
+    return [name, str(len(those)), *cells]
+
+
 def report(found: Sequence[Asked]) -> list[str]:
     """The tables."""
     head = ["replies", "number", *(f"{verdict} % (95 %)" for verdict in Verdict)]
-    groups = {"short replies and commands": KINDS, "letters and digits": SPELLED}
     rows = []
-    for name, kinds in [*groups.items(), *((kind, (kind,)) for kind in (*KINDS, *SPELLED))]:
-        those = [one for one in found if one.clip.kind in kinds]
-        cells = []
-        for verdict in Verdict:
-            count = sum(one.verdict is verdict for one in those)
-            bounds = interval(of_share(count, len(those)))
-            cells.append(f"{count}: {percent(count / max(1, len(those)))} ({bounds})")
-        rows.append([name, str(len(those)), *cells])
+    for group in (WORDS, SPELLED):
+        of_group = [one for one in found if group_of(one.clip) == group]
+        rows.append(_row(f"**{group}**", of_group))
+        kinds = {kind: [one for one in of_group if one.clip.kind == kind] for kind in KINDS}
+        rows += [_row(kind, those) for kind, those in kinds.items() if those]
     lines = [*table(head, rows), ""]
     for verdict in (Verdict.WRONG, Verdict.UNCLEAR):
         those = [one for one in found if one.verdict is verdict]
@@ -145,7 +158,6 @@ def main() -> int:
     """Measure, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default=None, help="a Whisper size or a model folder (default: tiny.en)")
-    parser.add_argument("--name", default=None, help="what the page calls the model (default: its name)")
     parser.add_argument("--remember", type=Path, metavar="FILE", help="texts of before, and those of now")
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="FILE", help="the page to write")
     options = parser.parse_args()
@@ -158,7 +170,7 @@ def main() -> int:
         print(f"\n{error}", file=sys.stderr)
         return 1
     progress("")
-    name = options.name or settings.transcription.model
+    name = model_name(settings)
     page = [f"# The right choice, with {name}", "", *conditions(settings), "", *report(found)]
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text("\n".join(page) + "\n", encoding="utf-8")

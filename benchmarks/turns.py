@@ -19,7 +19,7 @@ import numpy as np
 from composing import compose, pairs_of, usable
 from corpus import Clip, CorpusError, corpus_folder, read_corpus, stratified
 from intervals import of_median, of_share
-from measuring import conditions, interval, percent, progress, table
+from measuring import conditions, interval, model_name, percent, progress, table
 from picture import Point, scatter
 from questions import OPEN
 from rehearing import (
@@ -425,7 +425,6 @@ def main() -> int:
     """Measure; write the page and the picture."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default=None, help="a Whisper size or a model folder (default: tiny.en)")
-    parser.add_argument("--name", default=None, help="what the page calls the model (default: its name)")
     parser.add_argument(
         "--without", action="append", default=[], metavar="PART[+PART]",
         help=f"also the loop without parts of it, of {', '.join(PARTS)}; may be given several times",
@@ -442,7 +441,7 @@ def main() -> int:
     parser.add_argument("--add", action="store_true", help="add to the page, for a second model")
     options = parser.parse_args()
     settings = Settings().changed("transcription", model=options.model)
-    name = options.name or settings.transcription.model
+    name = model_name(settings)
     parts = [given.split("+") for given in options.without]
     if unknown := {part for given in parts for part in given} - {*PARTS}:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")

@@ -15,7 +15,7 @@ from statistics import median
 
 import anyio
 from corpus import Clip, CorpusError, corpus_folder, read_corpus, stratified
-from measuring import conditions, interval, percent, points, progress, table
+from measuring import conditions, interval, model_name, percent, points, progress, table
 from rehearing import Rule, recorded, rehear
 from words import Score, compare, score
 
@@ -191,7 +191,6 @@ def main() -> int:
     """Measure, and write the page or a part of it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default=None, help="a Whisper size or a model folder (default: tiny.en)")
-    parser.add_argument("--name", default=None, help="what the page calls the model (default: its name)")
     parser.add_argument("--clips", type=int, metavar="N", help="a stratified sample of at most N clips")
     parser.add_argument(
         "--windows", type=float, nargs="+", default=WINDOWS_S, metavar="S", help="seconds; the last is 30"
@@ -200,7 +199,7 @@ def main() -> int:
     parser.add_argument("--add", action="store_true", help="add to the page, for a second model")
     options = parser.parse_args()
     settings = Settings().changed("transcription", model=options.model)
-    name = options.name or settings.transcription.model
+    name = model_name(settings)
     try:
         clips = [
             clip

@@ -1,7 +1,7 @@
 """Options are different words, and the same for each run; what is chosen is right, wrong, or unclear."""
 
 from corpus import Clip
-from right_choice import OPTIONS, Verdict, asked, options_for, report
+from right_choice import OPTIONS, SPELLED, WORDS, Verdict, asked, group_of, options_for, report
 from words import words_of
 
 
@@ -9,8 +9,8 @@ def clip(name, transcript, kind="short_reply"):
     return Clip(name, None, kind, 1.0, transcript, "en", ((0.2, 0.6),), (), "a", False, False)
 
 
-WORDS = ["yes", "no", "stop", "repeat", "Yes.", "go on", "help"]
-CLIPS = [clip(f"c{number}", word) for number, word in enumerate(WORDS)]
+SAID = ["yes", "no", "stop", "repeat", "Yes.", "go on", "help"]
+CLIPS = [clip(f"c{number}", word) for number, word in enumerate(SAID)]
 
 
 def test_options_are_ones_own_and_three_others():
@@ -34,6 +34,11 @@ def test_right_wrong_and_unclear():
     assert asked(clip("c", "stop"), options, "Help!", -9.0).verdict is Verdict.UNCLEAR
 
 
+def test_a_number_or_a_letter_in_it_makes_it_spelled():
+    groups = {"enter sixty": SPELLED, "u m n y four": SPELLED, "go": WORDS, "okay computer": WORDS}
+    assert {said: group_of(clip("c", said)) for said in groups} == groups
+
+
 def test_letters_and_digits_are_apart():
     options = ("stop", "yes", "repeat", "help")
     found = [
@@ -41,6 +46,6 @@ def test_letters_and_digits_are_apart():
         asked(clip("d", "four", "digit"), ("four", "five", "six", "one"), "Five.", -0.2),
     ]
     text = "\n".join(report(found))
-    assert "| short replies and commands | 1 | 1: 100.0" in text
-    assert "| letters and digits | 1 | 0: 0.0" in text
+    assert "| **short replies and commands** | 1 | 1: 100.0" in text
+    assert "| **letters and digits** | 1 | 0: 0.0" in text
     assert "| d | four | Five. |" in text
