@@ -8,7 +8,7 @@ Tool sets meet a host through two doors, `tools()` and `call()`, and restriction
 
 from questionnaire.answers import Choice, Skipped, Unclear, read_picks, read_reply, read_words
 from questionnaire.asking import TOOL_NAMES, offer_again, questionnaire_toolset, read_questionnaire
-from questionnaire.attention import Attention, Bell, HerdrEvents, HerdrSocket, notifies_herdr
+from questionnaire.attention import Attention, Bell, HerdrEvents, HerdrSocket
 from questionnaire.composition import packages_for
 from questionnaire.contracts import CONTRACTS, Contract
 from questionnaire.coordinator import Coordinator
@@ -173,7 +173,6 @@ __all__ = [
     "columns",
     "controlling_terminal",
     "form_of",
-    "notifies_herdr",
     "offer_again",
     "packages_for",
     "printable",

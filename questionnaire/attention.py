@@ -102,13 +102,6 @@ class HerdrSocket:
             _log.warning("herdr was not told that the agent is %s: %r", state, error)
 
 
-def notifies_herdr() -> bool:
-    """Return whether herdr is to be told, by the user's settings. Raises `BadSettings`."""
-    from questionnaire.settings import load_settings  # here, so that importing this loads no pydantic
-
-    return load_settings().notify_herdr
-
-
 async def call(attention: Attention, label: str) -> None:
     """Ask for attention. A signal that fails is logged; nobody waits for it."""
     try:

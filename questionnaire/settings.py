@@ -16,6 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from questionnaire.errors import BadSettings
 
+__all__ = ["QuestionnaireSettings", "load_settings"]
+
 ENVIRONMENT = "VIVA_VOICE_SETTINGS"
 """The environment variable that names the settings file."""
 

@@ -194,7 +194,7 @@ def test_voice_meets_questionnaire_through_its_public_names_in_few_files():
         if name.split(".")[0] == "questionnaire"
     }
     public = set(ast.literal_eval(_all_of(ROOT / "questionnaire/__init__.py")))
-    for module in ("endpoints", "inline", "server"):
+    for module in ("endpoints", "inline", "server", "settings"):
         names = ast.literal_eval(_all_of(ROOT / f"questionnaire/{module}.py"))
         public |= {f"{module}.{name}" for name in names}
     assert {name.removeprefix("questionnaire").lstrip(".") for name in meeting.values()} <= public | {""}

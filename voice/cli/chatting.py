@@ -6,7 +6,7 @@ import logging
 import os
 import signal
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,9 @@ import anyio
 import anyio.to_thread
 from anyio.abc import TaskStatus
 
-from questionnaire import BadSettings, Presenter, TogetherPresenter, notifies_herdr
+from questionnaire import Attention, BadSettings, Bell, HerdrSocket, Presenter, TimeOut, TogetherPresenter
+from questionnaire.settings import QuestionnaireSettings
+from questionnaire.settings import load_settings as load_questionnaire_settings
 from voice.assembly import (
     find_weights,
     make_detector,
@@ -69,6 +71,7 @@ async def converse(
     cannot be used, and where the agent cannot be started.
     """
     questionnaire = not without_questionnaire(choices.mode)
+    asking = _asking()
     make_host = make_host or host_maker(choices.agent, choices.arguments)
     replies = RecordedReplies(choices.replies) if choices.replies else None
     weights = _Weights(settings, look_now=choices.voice)
@@ -99,7 +102,10 @@ async def converse(
         emit,
         presenter=presenter,
         questionnaire=questionnaire,
-        notify_herdr=_notify_herdr(),
+        contract=asking.contract,
+        time_out=TimeOut(asking.timeout_s, asking.timeout_action) if asking.timeout_s else None,
+        attention=tuple(_attention(asking)),
+        notify_herdr=asking.notify_herdr,
     )
     screen.tell(
         f"Viva Voce: you talk with {chat.host_name}. Say or type something; {screen.help_with} helps."
@@ -118,11 +124,24 @@ async def converse(
     return ended.code
 
 
-def _notify_herdr() -> bool:
+def _asking() -> QuestionnaireSettings:
+    """How the user wants to be asked: the group of the settings file that is not ours."""
     try:
-        return notifies_herdr()
+        return load_questionnaire_settings()
     except BadSettings as error:
         raise SettingsError(str(error)) from error
+
+
+def _attention(asking: QuestionnaireSettings) -> Iterator[Attention]:
+    if asking.bell:
+        yield Bell(_to_terminal)
+    if asking.notify_herdr and (herdr := HerdrSocket.from_environment(os.environ, "viva-voce")):
+        yield herdr
+
+
+def _to_terminal(text: str) -> None:
+    with suppress(OSError):
+        Path("/dev/tty").write_text(text)
 
 
 class _Ended:

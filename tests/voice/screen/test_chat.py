@@ -25,7 +25,7 @@ def chat(on_terminal, tmp_path, fixtures_folder):
 
     def start(*options, replies=(), **how):
         settings = tmp_path / "settings.toml"
-        settings.write_text(SETTINGS)
+        settings.write_text(SETTINGS + how.pop("settings", ""))
         folder = tmp_path / "replies"
         folder.mkdir()
         for number, name in enumerate(replies):
@@ -69,6 +69,21 @@ def test_by_voice_and_keyboard_in_turn(chat):
     story = re.sub(r"not sent: .*?(?= you | agent |$)", "not sent: …", told(terminal))
     assert story.count("● ") == 2
     assert "> help" in story
+
+
+def test_questions_are_asked_as_the_settings_have_it(chat):
+    group = '[questionnaire]\ncontract = "form"\ntimeout_s = 2.0\nbell = true\n'
+    terminal = chat(settings=group).until("voice off", 20).send("ask\r").until("❯ 1. A web service", 20)
+    assert "\a" in terminal.raw.decode()
+    terminal.until("Undecided, then.", 20).settle(0.4)
+    terminal.send("ask\r").until("❯ 1. A web service", 20).settle(0.4).send(DOWN, "\r")
+    terminal.until("So it is: A library.", 10)
+    assert terminal.send(CTRL_D).ended() == 0
+
+
+def test_settings_of_the_questionnaire_that_cannot_be_used_are_told(chat):
+    terminal = chat(settings="[questionnaire]\ntimeout_s = -1\n").until("questionnaire.timeout_s", 20)
+    assert terminal.ended() == 2
 
 
 def test_what_comes_while_the_agent_works_waits_and_is_sent(chat):
