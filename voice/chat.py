@@ -47,6 +47,7 @@ from voice.events import (
     Emit,
     Event,
     HostLost,
+    MessageDelivered,
     MessageQueued,
     MessageSent,
     NarrationEnded,
@@ -54,12 +55,14 @@ from voice.events import (
     Notice,
     Status,
     StatusChanged,
+    ToolCalled,
     ToolsChanged,
     UserMessage,
     VoiceState,
     VoiceStateChanged,
 )
 from voice.hosts.catalog import Mirroring
+from voice.listening.vocabulary import capped, names_in
 from voice.phrases import said
 from voice.ports import Delivery, Host
 from voice.session import Session
@@ -73,7 +76,9 @@ from voice.spoken_presenter import SpokenPresenter
 from voice.tasks import lone_errors
 from voice.tools import voice_toolset
 from voice.turn_taking import (
+    Accepted,
     Act,
+    Answering,
     Asked,
     Asking,
     Deliver,
@@ -111,8 +116,9 @@ class Chat:
     ``presenter`` shows structured questions on the screen; None where there is no screen to ask on. With
     ``questionnaire`` false the agent has no tools that ask. ``contract`` is what `ask_user_question` means,
     ``time_out`` holds for all that is asked in its structure, and ``attention`` are the signals that call for
-    it; with ``notify_herdr`` a host that mirrors the questions tells herdr too. All methods but `run` return
-    at once, and are to be called in the event loop's thread.
+    it; with ``notify_herdr`` a host that mirrors the questions tells herdr too. ``names`` are those of the
+    project, which are likely to be said. All methods but `run` return at once, and are to be called in the
+    event loop's thread.
 
     `NarrationStarted` and `NarrationEnded` are emitted for what stands nowhere else: what the agent (or a
     structured request) asks by voice. What the agent wrote and what the session remarks is on the screen as
@@ -132,6 +138,7 @@ class Chat:
         time_out: TimeOut | None = None,
         attention: Sequence[Attention] = (),
         notify_herdr: bool = False,
+        names: Sequence[str] = (),
     ) -> None:
         self._settings = settings
         self._emit = emit
@@ -173,6 +180,15 @@ class Chat:
         self._tasks: TaskGroup | None = None
         self._draft = ""
         self._written = _Written()
+        self._timed: set[UserMessage] = set()
+        """The messages on their way that were heard since Voice was switched on: its audio time is theirs."""
+        self._waited: list[str] = []
+        """The messages that wait for the agent to finish."""
+        self.option_labels: tuple[str, ...] = ()
+        """Of the request that is being asked by voice."""
+        self._project_names = tuple(names)
+        self._names_written: tuple[str, ...] = ()
+        self._know_names_of("")
         self._repliers: list[_Replier] = []
 
     @property
@@ -372,7 +388,7 @@ class Chat:
 
         Raises `VoiceError` when Voice is not active.
         """
-        return (await self._voice.narrate(text, Kind.QUESTION)).ending
+        return (await self._voice.narrate(text, Kind.QUESTION, options=self.option_labels)).ending
 
     @contextmanager
     def replies(self) -> Iterator[AsyncIterator[UserMessage]]:
@@ -396,8 +412,16 @@ class Chat:
                 while True:
                     self._deliver(receive.receive_nowait(), self._settings.conversation.while_busy, told=True)
 
-    def _deliver(self, message: UserMessage, delivery: Delivery, *, told: bool = False) -> None:
-        self._session.put(message, delivery, told=told)
+    def _deliver(
+        self,
+        message: UserMessage,
+        delivery: Delivery,
+        *,
+        told: bool = False,
+        instead_of: UserMessage | None = None,
+    ) -> None:
+        self._timed = self._timed - {instead_of} | {message}
+        self._session.put(message, delivery, told=told, instead_of=instead_of)
         self._count_waiting()
         self._host_needed.set()
 
@@ -409,16 +433,32 @@ class Chat:
     def _voice_tells(self, event: Event) -> None:
         self._emit(event)
         if isinstance(event, VoiceStateChanged):
+            if event.state not in _ON:
+                self._timed.clear()
             self._take(event)
             self._tell_changed()
 
     def _session_tells(self, event: Event) -> None:
         self._emit(event)
-        if isinstance(event, MessageSent) and self._session.transcript[-1].source == "voice":
-            self._voice.play(Earcon.SENT)
-        elif isinstance(event, MessageQueued) and self._session.waiting[-1].source == "voice":
-            self._voice.play(Earcon.HEARD)
+        if isinstance(event, MessageSent):
+            self._was_sent(self._session.transcript[-1])
+        elif isinstance(event, MessageQueued):
+            self._waited.append(event.text)
+            if any(one.source == "voice" and one.text == event.text for one in self._session.waiting):
+                self._voice.play(Earcon.HEARD)
         self._count_waiting()
+
+    def _was_sent(self, message: UserMessage) -> None:
+        self._take(Accepted(message, self._voice.now_s))
+        waited = message.text in self._waited
+        still_waiting = {one.text for one in self._session.waiting}
+        self._waited = [text for text in self._waited if text in still_waiting]
+        if message.source == "voice":
+            self._voice.play(Earcon.SENT)
+        if message in self._timed and message.latency is not None:
+            deliver_s = self._voice.now_s - message.at_s
+            self._emit(MessageDelivered(message.latency, max(0.0, deliver_s), waited))
+        self._timed.discard(message)
 
     def _count_waiting(self) -> None:
         self._take(Waiting(len(self._session.waiting), self._session.can_take_back))
@@ -435,14 +475,25 @@ class Chat:
                 self._take(event)
                 self._session.look()
             case AssistantDelta(text):
+                self._take(Answering())
                 self._being_written(text)
             case AssistantText(text):
+                self._take(Answering())
                 self._was_written(text)
+                self._know_names_of(text)
+            case ToolCalled():
+                self._take(Answering())
             case HostLost():
                 self._written.end()
                 self._voice.agent_lost()
                 self._take(event)
                 self._host_lost.set()
+
+    def _know_names_of(self, text: str) -> None:
+        """The names that the agent has written lately are likely to be said, the newest first."""
+        found = names_in(text, self._settings.transcription.language)
+        self._names_written = capped((*found, *self._names_written))
+        self._voice.know((*self._names_written, *self._project_names))
 
     # --- What the agent says ------------------------------------------------------------------------------
 
@@ -486,6 +537,7 @@ class Chat:
 
     async def _narrate(self, text: str) -> NarrationEnded:
         """The tool `narrate`: what the agent has written in this turn, and was spoken, is not said again."""
+        self._take(Answering())
         written, language = self._written, self._settings.speaking.language
         spoken = [*written.texts, *([written.open.text] if written.open else [])]
         new = unsaid(text, spoken, language)
@@ -507,8 +559,8 @@ class Chat:
                 case Deliver(message, _) if self._repliers and self._repliers[-1].takes(message):
                     self._emit(message)
                     self._repliers[-1].send.send_nowait(message)
-                case Deliver(message, delivery):
-                    self._deliver(message, delivery)
+                case Deliver(message, delivery, instead_of):
+                    self._deliver(message, delivery, instead_of=instead_of)
                 case Drop(reason, text):
                     self._emit(Discarded(reason, text, self._voice.now_s))
                 case DropTurn(reason):
@@ -660,6 +712,8 @@ class _SpokenWhileOn:
                 await self._chat.voice_changed()
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._cancel_when_off, tasks.cancel_scope)
+                questions = interview.questionnaire.questions
+                self._chat.option_labels = tuple(one.label for asked in questions for one in asked.options)
                 try:
                     await self._spoken.present(interview)
                 except NoInterface:  # nothing could be narrated: the screen is there

@@ -19,7 +19,9 @@ from voice.events import (
     DiscardReason,
     HostLost,
     LevelMeasured,
+    MessageDelivered,
     MessageQueued,
+    MessageReopened,
     MessageSent,
     NarrationEnded,
     NarrationStarted,
@@ -35,6 +37,7 @@ from voice.floor import Duplex
 from voice.ports import Delivery
 from voice.settings import Settings
 from voice.testing import ScriptedHost, ScriptedParts
+from voice.turn_taking import GOES_ON_S
 
 NO_WORDS = "I heard a sound, but no words. I am listening."
 NOTHING_TO_TAKE_BACK = "There is nothing to take back: it was sent."
@@ -52,7 +55,14 @@ class Conversation(ScriptedParts):
     """A chat with doubles. Lines are what is understood of what is said, one after the other."""
 
     def __init__(
-        self, *lines, presenter=None, questionnaire=True, duplex=Duplex.HALF, failures=None, **groups
+        self,
+        *lines,
+        presenter=None,
+        questionnaire=True,
+        duplex=Duplex.HALF,
+        failures=None,
+        names=(),
+        **groups,
     ):
         super().__init__(*lines, duplex=duplex, failures=failures)
         self.events = []
@@ -71,6 +81,7 @@ class Conversation(ScriptedParts):
             self.events.append,
             presenter=presenter,
             questionnaire=questionnaire,
+            names=names,
         )
 
     @asynccontextmanager
@@ -231,7 +242,7 @@ async def test_the_language_and_the_levels_and_words_so_far_reach_who_needs_them
 
 
 async def test_what_is_said_while_the_agent_works_waits_and_is_acknowledged_and_never_lost():
-    stage = Conversation("And the docs.", "And the tests.")
+    stage = Conversation("And the docs.", "And the tests.", conversation={"reopen_s": 0})
     async with stage.going_on():
         stage.chat.send("begin")
         await settled()
@@ -637,6 +648,7 @@ async def test_a_host_that_dies_is_told_and_the_next_message_starts_it_again_and
         assert stage.chat.voice_state is VoiceState.ACTIVE
         assert "It has crashed." in stage.engine.texts
         assert not stage.host.open_now
+        await stage.passes(GOES_ON_S)
         await stage.hears()
         assert stage.host.opened == 2
         assert stage.listed() == ["narrate"]
@@ -856,3 +868,69 @@ class Patient:
         ended = anyio.Event()
         with interview.watch(lambda _: interview.outcome and ended.set()):
             await ended.wait()
+
+
+# --- Going on after a turn, how long it took, and the names that are likely -------------------------------
+
+
+async def test_a_sentence_that_goes_on_after_a_pause_reaches_the_agent_as_one_message():
+    conversation = Conversation("Use Redis", "and Postgres.", "Anything else.")
+    async with conversation.going_on():
+        await conversation.hears(0.5, silence=2.0)
+        await conversation.hears(0.5)
+        assert conversation.host.sent == [
+            ("Use Redis", Delivery.FOLLOW_UP),
+            ("Use Redis and Postgres.", Delivery.INTERRUPT),
+        ]
+        assert [message.text for message in conversation.chat.transcript] == ["Use Redis and Postgres."]
+        conversation.host.write("Done.")
+        await settled()
+        await conversation.hears(0.5)
+        conversation.host.end()
+        await settled()
+        assert conversation.sent[-1] == "Anything else."
+    assert conversation.of(MessageReopened) == [MessageReopened("Use Redis", sent=True)]
+
+
+async def test_what_is_added_while_the_agent_works_on_something_else_waits_as_one_message():
+    conversation = Conversation("Use Redis", "and Postgres.")
+    async with conversation.going_on():
+        conversation.host.begin()
+        await conversation.hears(0.5)
+        await conversation.hears(0.5)
+        assert [message.text for message in conversation.chat.waiting] == ["Use Redis and Postgres."]
+        conversation.host.end()
+        await settled()
+        assert conversation.sent == ["Use Redis and Postgres."]
+    waited = conversation.of(MessageDelivered)
+    assert [(one.waited, one.deliver_s >= 0) for one in waited] == [(True, True)]
+
+
+async def test_each_spoken_message_tells_how_long_it_took_until_the_agent_had_it():
+    conversation = Conversation("Yes.")
+    async with conversation.going_on():
+        conversation.host.hold()
+        await conversation.hears()
+        assert conversation.of(MessageDelivered) == []
+        await conversation.passes(0.4)
+        released_at_s = conversation.chat.now_s
+        conversation.host.release()
+        await settled()
+        conversation.chat.send("typed")
+        await settled()
+    (told,) = conversation.of(MessageDelivered)
+    (message,) = [one for one in conversation.of(UserMessage) if one.source == "voice"]
+    assert told.latency == message.latency
+    assert told.deliver_s == pytest.approx(released_at_s - message.at_s)
+    assert told.deliver_s >= 0.4
+    assert told.total_s == pytest.approx(message.latency.total_s + told.deliver_s)
+    assert not told.waited
+
+
+async def test_the_names_that_the_agent_wrote_and_asks_for_are_told_to_the_transcriber():
+    conversation = Conversation("Use kubectl, and then the other one.", names=("turn_taking.py",))
+    async with conversation.going_on():
+        conversation.host.write("I would deploy it with kubectl.")
+        await settled()
+        await conversation.hears(1.5)
+    assert conversation.transcriber.vocabularies == [("kubectl", "turn_taking.py")]
