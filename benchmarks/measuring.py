@@ -20,7 +20,7 @@ from words import Comparison
 
 from voice.assembly import find_weights
 from voice.audio import SAMPLE_RATE, Frame, Framer, Samples
-from voice.backends.whisper import COMPUTE_TYPE
+from voice.backends.whisper import COMPUTE_TYPE, TIMESTAMPS_FROM_S
 from voice.events import Discarded, SpeechEnded, UserMessage
 from voice.ports import Microphone, PendingTranscript, Transcriber, Transcript
 from voice.replay import replay
@@ -141,11 +141,13 @@ def conditions(settings: Settings) -> list[str]:
     machine = f"Python {platform.python_version()}, {platform.machine()}"
     whisper = (
         f"Whisper {model_name(settings)} ({COMPUTE_TYPE}, `model.bin` sha256 {digest[:16]}…),"
-        f" language {transcription.language}, beam 1, no timestamps"
+        f" language {transcription.language}, beam 1, timestamps in pieces longer than {TIMESTAMPS_FROM_S:g} s"
     )
     turns = (
         f"A turn begins with {hearing.start_speech_s * 1000:g} ms of speech"
         f" and ends after {hearing.end_silence_s:g} s of silence"
+        f" ({hearing.closed_silence_s:g} s after a short answer to a question that has a closed one,"
+        f" {hearing.unfinished_silence_s:g} s after words that want more)"
     )
     return [f"* {datetime.now(UTC):%Y-%m-%d}; {machine}; {versions}.", f"* {whisper}.", f"* {turns}."]
 
