@@ -38,7 +38,8 @@ from voice.screen.state import ScreenState, after
 from voice.screen.talking import HUNG_UP, INTERRUPTED, LEFT, Armed, Talk, Turns
 
 PAUSE_S = 1.0
-"""A question waits until somebody who is typing has paused for so long: their keys are not meant for it."""
+"""A question waits until somebody who is typing has paused for so long: their keys are not meant for it. On
+an empty line too: who has just sent one may begin the next, and a "1" or an Enter would allow something."""
 
 PASTED_KEYS = 4
 """So many keys behind Enter, there at once, are more than somebody typed: the terminal pastes and does not
@@ -194,8 +195,8 @@ class ChatTerminal:
     async def _paused(self, interview: Interview) -> bool:
         """Wait until nobody is typing; returns whether the questions are still to be asked then."""
         told = False
-        while self._input.text and (left := self._last_key_s + PAUSE_S - anyio.current_time()) > 0:
-            if not told:
+        while (left := self._last_key_s + PAUSE_S - anyio.current_time()) > 0:
+            if self._input.text and not told:
                 self.notice("A question waits until you pause.")
                 told = True
             await anyio.sleep(left)

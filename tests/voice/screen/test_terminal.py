@@ -170,6 +170,12 @@ def test_a_question_waits_while_somebody_types_and_takes_no_key_of_theirs(ready)
     terminal.settle(0.4).send(ESC).until("! declined").until("> 1 2 1 2")
 
 
+def test_the_first_keys_of_the_next_line_are_no_answer_to_a_question_that_comes_at_once(ready):
+    terminal = ready().send("ask\r").settle(0.5).send("1", "\r").until("you     > 1").until("Merge how?")
+    assert "answered" not in terminal.settle(0.5).text
+    terminal.send(ESC).until("! declined")
+
+
 def test_events_are_shown_above_an_open_question_and_two_questions_follow_each_other(ready):
     terminal = ready().send("ask\r").until("Merge how?").settle(0.4)
     os.kill(terminal.program, signal.SIGUSR1)  # an event, and a second question
