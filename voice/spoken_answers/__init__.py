@@ -8,6 +8,7 @@ and nothing is chosen. The words of a language are data (`voice.phrases`), the r
 ==============================  ==========================================================================
 named in two ways               "the second one, Redis" has to name one and the same option
 a number that is a label too    "two", where the labels are 2, 4 and 8, is unclear
+a number where labels have some "three" is unclear there too: it may be an amount that is not offered
 part of a label                 whole words of it, that no other label has; "not" and its like may not be
                                 left out: "deploy" is no part of "Don't deploy"
 misheard labels                 a letter in five may differ, not the first one, and no other label may be

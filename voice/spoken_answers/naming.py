@@ -86,9 +86,11 @@ class Options:
         must be. A span with ``pauses`` in it can only be a whole label.
         """
         if not pauses:
-            yield from (
-                number - 1 for number in self._numbers(span, alone) if 1 <= number <= len(self.labels)
-            )
+            for number in self._numbers(span, alone):
+                if 1 <= number <= len(self.labels):
+                    yield number - 1
+                    if self._may_be_an_amount(span, number):
+                        yield NOTHING_SURE
         for prefix in self._lexicon.numbered:
             if span[: len(prefix)] == prefix:
                 yield from self.called(span[len(prefix) :])
@@ -118,6 +120,12 @@ class Options:
         for noun in ((), *self._lexicon.noun):
             if not noun or span[-len(noun) :] == noun:
                 yield from self._place(span[: len(span) - len(noun)])
+
+    def _may_be_an_amount(self, span: Words, number: int) -> bool:
+        """Whether a bare number may be an answer that is not offered: "three", where there are 2, 4 and 8."""
+        bare = len(span) == 1 and number == self._lexicon.number(span[0])
+        amounts = {self._lexicon.number(label.words[0]) for label in self.labels if label.words} - {None}
+        return bare and bool(amounts) and number not in amounts
 
     def _cardinal(self, word: str, *, sure: bool) -> Iterator[int]:
         lexicon = self._lexicon
