@@ -141,7 +141,7 @@ def conditions(settings: Settings) -> list[str]:
     machine = f"Python {platform.python_version()}, {platform.machine()}"
     whisper = (
         f"Whisper {model_name(settings)} ({COMPUTE_TYPE}, `model.bin` sha256 {digest[:16]}…),"
-        f" language {transcription.language}, beam 1, timestamps in pieces longer than {TIMESTAMPS_FROM_S:g} s"
+        f" language {transcription.language}, beam 1, timestamps from pieces of {TIMESTAMPS_FROM_S:g} s"
     )
     turns = (
         f"A turn begins with {hearing.start_speech_s * 1000:g} ms of speech"
