@@ -8,6 +8,7 @@ from anyio import create_task_group
 from questionnaire.errors import NoInterface
 from questionnaire.model import Outcome, Status
 from questionnaire.presenters.base import Presenter
+from questionnaire.presenters.terminal.presenter import INTERRUPTED
 from questionnaire.progress import Act, Interview, Step, Watcher
 
 
@@ -16,7 +17,8 @@ class TogetherPresenter:
 
     Each of them shows what the others do, as every presenter does for an interview that others act on. One
     that finds nobody, or whose surface goes away, leaves the rest going; the last one ends the interview as
-    it would alone. Raises `NoInterface` where none of them could show anything.
+    it would alone. A person's Ctrl-C on any of them ends it on all. Raises `NoInterface` where none of them
+    could show anything.
     """
 
     def __init__(self, *presenters: Presenter) -> None:
@@ -74,6 +76,8 @@ class _Seat(Interview):
             raise ValueError("only the user's own acts end a questionnaire as answered")
         if self.outcome is not None:
             return False
+        if reason == INTERRUPTED:
+            return self._interview.end(status, reason)
         self.left = status, reason
         return True
 

@@ -17,6 +17,7 @@ from questionnaire import (
     Status,
     TogetherPresenter,
 )
+from questionnaire.presenters.terminal import INTERRUPTED
 from questionnaire.testing import BY, HeldPresenter, ScriptedLines, ScriptedPresenter, all_quiet
 
 pytestmark = pytest.mark.anyio
@@ -104,6 +105,15 @@ async def test_a_surface_that_goes_away_ends_it_only_as_the_last_one():
         await all_quiet()
         assert interview.outcome.status is Status.CANCELLED
         assert interview.outcome.reason == "unplugged"
+
+
+async def test_ctrl_c_on_one_of_them_is_a_person_who_ends_it_on_all():
+    one, other = HeldPresenter(), HeldPresenter()
+    async with presented(one, other) as interview:
+        assert one.open.end(Status.CANCELLED, INTERRUPTED)
+        await all_quiet()
+        assert (one.open, other.open) == (None, None)
+        assert (interview.outcome.status, interview.outcome.reason) == (Status.CANCELLED, INTERRUPTED)
 
 
 async def test_where_nobody_is_on_any_of_them_it_says_so():
