@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -105,7 +106,8 @@ class PiHost:
                 environment[ENVIRONMENT] = folder
                 command = [pi.path, "--mode", "rpc", "-e", str(EXTENSION), *self._arguments]
                 try:
-                    process = await anyio.open_process(command, env=environment)
+                    # A group of its own: Ctrl-C at the terminal is for us, who interrupt what it is at.
+                    process = await anyio.open_process(command, env=environment, start_new_session=True)
                 except OSError as error:
                     raise HostError(f"{pi.path} cannot be started: {error.strerror or error}.") from error
                 async with _ended(process), anyio.create_task_group() as tasks:
@@ -344,7 +346,7 @@ class _Run:
             with anyio.move_on_after(self._patience_s) as waiting, suppress(HostError):
                 await self.rpc.command("get_state")
             if waiting.cancelled_caught and not self.lost:
-                self._process.kill()
+                _kill(self._process)
                 await self._lose("Pi gives no sign of life any more.")
 
     async def _lose(self, sentence: str = "") -> None:
@@ -381,7 +383,12 @@ async def _ended(process: Process) -> AsyncGenerator[None]:
             with anyio.move_on_after(_ENDS_WITHIN_S):
                 await process.wait()
             if process.returncode is None:
-                with suppress(ProcessLookupError):
-                    process.kill()
+                _kill(process)
                 await process.wait()
             await process.aclose()
+
+
+def _kill(process: Process) -> None:
+    """End it and what it has started in its group."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

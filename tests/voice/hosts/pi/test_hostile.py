@@ -1,10 +1,12 @@
 """Peers that break the protocol: each ends in a clear sentence or is passed over, and the session goes on."""
 
+import os
 import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
+import psutil
 import pytest
 
 from questionnaire import AdjustableToolset, Outcome, Status, questionnaire_toolset
@@ -98,6 +100,12 @@ async def test_a_request_that_cannot_be_shown_is_cancelled_so_that_nobody_waits(
         await until(lambda: of(events, AssistantText))
         assert '"cancelled": true' in of(events, AssistantText)[0].text
         assert len(of(events, Notice)) == (fault == "unknown")
+
+
+async def test_a_ctrl_c_at_the_terminal_is_not_its_own(fake_pi):
+    async with a_host(fake_pi):
+        (peer,) = psutil.Process().children()
+        assert os.getpgid(peer.pid) != os.getpgid(0)
 
 
 async def test_lines_end_at_line_feeds_alone(fake_pi):
