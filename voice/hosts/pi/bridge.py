@@ -2,7 +2,7 @@
 
 One JSON object a line. The bridge says
 
-    hello {version, token, mode, busy}            first of all; without the right token nothing more is read
+    hello {version, token, pid, mode, busy}       first of all; without the right token nothing more is read
     active {names, hidden, n?}                    which tools are active now; n is that of a line obeyed
     call {id, name, arguments}, abort {id}        of a tool of ours
     refusal {n, name, arguments}                  what does a call of this tool get that is withheld?
@@ -65,6 +65,9 @@ _SET_WITHIN_S = 2.0
 _LEAVES_WITHIN_S = 1.0
 """So long a Pi that reloads its extensions may take to hang up on the old connection."""
 
+_COMES_BACK_WITHIN_S = 1.0
+"""So long its place is kept for a Pi that hung up: it may only have begun another session."""
+
 _LONGEST_BYTES = 2**26
 _BEHIND = 10_000
 """How many lines a Pi may leave unread before it is let go."""
@@ -93,6 +96,9 @@ class Bridge:
         self._relay = relay
         self.mirrors = mirrors
         self._link: _Link | None = None
+        self._pid: object = None
+        self._kept_until_s = 0.0
+        self._told_of_version = False
         self._changed = anyio.Event()
         self._base: tuple[str, ...] = ()
         self._count = self._obeyed = 0
@@ -212,13 +218,17 @@ class Bridge:
         if hello is None or hello.get("type") != "hello" or not place.admits(hello.get("token")):
             return
         if hello.get("version") != VERSION:
-            _log.warning("the bridge in Pi is of another version of Viva Voce: start Pi anew")
+            if not self._told_of_version:  # it comes again every second
+                _log.warning("the bridge in Pi is of another version of Viva Voce: start Pi anew")
+            self._told_of_version = True
             return
         with anyio.move_on_after(_LEAVES_WITHIN_S):
             while self._link is not None:
                 await self._changed.wait()
-        if self._link is not None:
+        pid = hello.get("pid")
+        if self._link is not None or (pid != self._pid and anyio.current_time() < self._kept_until_s):
             return  # one Pi at a time
+        self._pid = pid
         link.mode, link.working = str(hello.get("mode")), hello.get("busy") is True
         self._link = link
         self._obeyed = self._count
@@ -249,6 +259,7 @@ class Bridge:
 
     def _part(self) -> None:
         self._link = None
+        self._kept_until_s = anyio.current_time() + _COMES_BACK_WITHIN_S
         self._surface.lost()
         self._base = ()
         self._obeyed = self._count

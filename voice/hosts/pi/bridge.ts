@@ -88,6 +88,8 @@ export default function (pi: any) {
 	const failed = new Map<string, Json>(); // results that are errors, until Pi is told so
 	const refused = new Map<string, Promise<string | undefined>>(); // what calls get that Pi itself refuses
 	const answered = new Set<string>(); // questions that other extensions can answer no more
+	const mirrored = new Map<string, Json>(); // requests that other extensions take for open
+	let blocked = false; // what they were told of it last
 	const canvases = new Map<string, Json>();
 	const dialogs = new Map<string, AbortController>();
 
@@ -140,7 +142,7 @@ export default function (pi: any) {
 			const late = setTimeout(() => stream.destroy(), WELCOME_MS);
 			stream.on("connect", () => {
 				const mode = ctx.mode ?? (process.stdout.isTTY ? "tui" : "rpc"); // older ones do not tell
-				const hello = { type: "hello", version: VERSION, token, mode, busy: !ctx.isIdle() };
+				const hello = { type: "hello", version: VERSION, token, pid: process.pid, mode, busy: !ctx.isIdle() };
 				stream.write(`${JSON.stringify(hello)}\n`);
 			});
 			stream.on("data", (data: Buffer) => {
@@ -157,13 +159,17 @@ export default function (pi: any) {
 					} catch {
 						continue;
 					}
-					if (message?.type === "welcome" && !socket) {
-						clearTimeout(late);
-						socket = stream;
-						welcomed(message);
-						resolve(true);
-					} else if (socket === stream && message) {
-						take(message);
+					try {
+						if (message?.type === "welcome" && !socket) {
+							clearTimeout(late);
+							socket = stream;
+							welcomed(message);
+							resolve(true);
+						} else if (socket === stream && message) {
+							take(message);
+						}
+					} catch {
+						stream.destroy(); // uncaught, it would end the Pi of the user
 					}
 				}
 				pieces.push(data.subarray(from));
@@ -192,6 +198,12 @@ export default function (pi: any) {
 		saying.length = 0;
 		for (const controller of dialogs.values()) controller.abort();
 		for (const canvas of canvases.values()) canvas.close();
+		for (const base of mirrored.values()) {
+			pi.events.emit("pi-user-select:closed", { ...base, reason: over ? "session_shutdown" : "cancelled" });
+		}
+		mirrored.clear();
+		if (blocked) pi.events.emit("herdr:blocked", { active: false });
+		blocked = false;
 		retry();
 	}
 
@@ -285,7 +297,7 @@ export default function (pi: any) {
 
 	function say({ n, text, deliverAs }: Json) {
 		saying.push({ n, text });
-		setTimeout(() => said(text, "Pi did not take the message."), SAID_MS).unref();
+		setTimeout(() => said((one) => one.n === n, "Pi did not take the message."), SAID_MS).unref();
 		// No template and no command is expanded in what an extension says.
 		pi.sendUserMessage(text, { deliverAs });
 	}
@@ -296,8 +308,8 @@ export default function (pi: any) {
 		pi.sendMessage({ customType: "viva-voce:go-on", content, display: false }, { triggerTurn: true });
 	}
 
-	function said(text: string, error?: string) {
-		const at = saying.findIndex((one) => one.text === text);
+	function said(taken: (one: { n: number; text: string }) => boolean, error?: string) {
+		const at = saying.findIndex(taken);
 		if (at === -1) return;
 		const [{ n }] = saying.splice(at, 1);
 		send({ type: "said", n, error });
@@ -356,6 +368,12 @@ export default function (pi: any) {
 	// --- Other extensions ----------------------------------------------------------------------------------
 
 	function emit({ name, data, answerable }: Json) {
+		if (name === "herdr:blocked") blocked = data.active === true;
+		else if (name.endsWith(":closed")) mirrored.delete(data.requestId);
+		else if (answerable) {
+			const { requestId, toolCallId, createdAt } = data;
+			mirrored.set(requestId, { requestId, kind: "select", toolCallId, createdAt });
+		}
 		const place = `${data.requestId} ${data.questionIndex} ${data.kind}`;
 		if (name.endsWith(":resolved")) {
 			for (const kind of ["select", "custom_input"]) answered.add(`${data.requestId} ${data.questionIndex} ${kind}`);
@@ -485,12 +503,12 @@ export default function (pi: any) {
 		ctx = now;
 		if (event.source !== "extension") return;
 		if (ctx.isIdle()) beginning = event.text; // taken when its run begins
-		else said(event.text);
+		else said((one) => one.text === event.text);
 	});
 
 	pi.on("before_agent_start", async (_event: unknown, now: any) => {
 		ctx = now;
-		if (beginning !== undefined) said(beginning);
+		if (beginning !== undefined) said((one) => one.text === beginning);
 		beginning = undefined;
 		if (!socket) return;
 		tellActive();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hmac
 import os
 import secrets
@@ -49,27 +50,30 @@ class MeetingPlace:
             raise HostError(
                 f"{path} is too long for the name of a socket.", mend=f"name a folder in {ENVIRONMENT}"
             )
-        await self._refuse_a_second(path)
+        held = self._lock()
         try:
-            listener = await anyio.create_unix_listener(path, mode=0o600)
-            self._write_token()
-        except OSError as error:
-            raise HostError(
-                f"No Pi can be waited for in {self._folder}: {error.strerror or error}."
-            ) from error
-        try:
-            async with listener:
-                yield listener
+            try:
+                listener = await anyio.create_unix_listener(path, mode=0o600)
+                self._write_token()
+            except OSError as error:
+                raise self._unusable(error) from error
+            try:
+                async with listener:
+                    yield listener
+            finally:
+                for name in (_TOKEN, _SOCKET):
+                    with suppress(OSError):
+                        (self._folder / name).unlink()
         finally:
-            for name in (_TOKEN, _SOCKET):
-                with suppress(OSError):
-                    (self._folder / name).unlink()
+            os.close(held)
 
     def admits(self, token: object) -> bool:
         """Whether this is the token in the folder, which then is another: it is good for one meeting."""
-        if not isinstance(token, str) or not hmac.compare_digest(token.encode(), self._token.encode()):
+        said = token.encode(errors="replace") if isinstance(token, str) else b""
+        if not hmac.compare_digest(said, self._token.encode()):
             return False
-        self._write_token()
+        with suppress(OSError):  # the folder is gone, and with it the way to us
+            self._write_token()
         return True
 
     def _own(self) -> None:
@@ -86,16 +90,25 @@ class MeetingPlace:
                 mend=f"remove it, or chmod 700 {self._folder}",
             )
 
-    async def _refuse_a_second(self, path: Path) -> None:
+    def _lock(self) -> int:
+        """Of two that come at once one has it, and a dead process has none; close what is returned."""
+        held = -1
         try:
-            stream = await anyio.connect_unix(path)
-        except OSError:
-            return  # nobody, or a socket that a dead process left
-        await stream.aclose()
-        raise HostError(
-            f"Another Viva Voce waits for Pi in {self._folder}.",
-            mend=f"end it, or name another folder in {ENVIRONMENT}",
-        )
+            held = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if held >= 0:
+                os.close(held)
+            if isinstance(error, BlockingIOError):
+                raise HostError(
+                    f"Another Viva Voce waits for Pi in {self._folder}.",
+                    mend=f"end it, or name another folder in {ENVIRONMENT}",
+                ) from error
+            raise self._unusable(error) from error
+        return held
+
+    def _unusable(self, error: OSError) -> HostError:
+        return HostError(f"No Pi can be waited for in {self._folder}: {error.strerror or error}.")
 
     def _write_token(self) -> None:
         self._token = secrets.token_urlsafe(32)

@@ -1,8 +1,10 @@
 """A Pi that keeps its own terminal: its screen is read, its keys are pressed, and we are attached to it."""
 
 import json
+import os
+import signal
 import threading
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 
 import anyio
 import pexpect
@@ -15,7 +17,9 @@ from questionnaire import (
     Answer,
     Coordinator,
     Give,
+    HerdrEvents,
     Input,
+    Mirrors,
     Provenance,
     TogetherPresenter,
     Withhold,
@@ -92,6 +96,13 @@ class Terminal:
     def press(self, keys):
         self.child.send(keys)
 
+    def kill(self):
+        """End Pi at once, and return when it has ended, however slow the machine is."""
+        with suppress(ProcessLookupError):
+            os.kill(self.child.pid, signal.SIGKILL)
+        self.child.wait()
+        self.child.close()
+
     async def shows(self, *texts):
         with anyio.move_on_after(WITHIN_S):
             while not all(text in self.text for text in texts):  # noqa: ASYNC110
@@ -123,16 +134,17 @@ def a_terminal(environment, arguments, folder):
     try:
         yield terminal
     finally:
-        terminal.child.close(force=True)
+        terminal.kill()
 
 
 @asynccontextmanager
 async def attached(folder, *presenters):
     events = []
-    screen = PiScreen()
-    async with Coordinator(TogetherPresenter(screen, *presenters)) as coordinator:
+    screen, mirrors = PiScreen(), Mirrors()
+    presenter, attention = TogetherPresenter(screen, *presenters), [HerdrEvents(mirrors)]
+    async with Coordinator(presenter, mirrors=mirrors, attention=attention) as coordinator:
         tools = AdjustableToolset(questionnaire_toolset(coordinator))
-        host = PiAttachedHost(tools=tools, emit=events.append, screen=screen, folder=folder)
+        host = PiAttachedHost(tools=tools, emit=events.append, screen=screen, mirrors=mirrors, folder=folder)
         async with host.open():
             yield host, tools, events
 
@@ -214,15 +226,27 @@ async def test_a_pi_with_a_screen_of_its_own(model, pi_environment, pi_arguments
         assert {"ask_user_question", "user_select"} <= model.listed
 
 
-async def test_a_pi_that_ends_is_lost_and_another_is_waited_for(
+async def test_a_question_ends_with_us_and_a_pi_that_ends_is_lost(
     model, pi_environment, pi_arguments, tmp_path
 ):
-    meet = tmp_path / "meet"
-    with a_terminal(pi_environment, pi_arguments, meet) as pi:
+    meet, log = tmp_path / "meet", tmp_path / "events"
+    with a_terminal({**pi_environment, "GATE_LOG": str(log)}, pi_arguments, meet) as pi:
+        async with attached(meet) as (host, _, events):
+            await host.send('call user_select {"question": "Merge how?", "options": [{"label": "Squash"}]}')
+            await pi.shows("1. Squash", "Enter chooses")
+        await pi.shows_no("Enter chooses")
+        await until(lambda: model.told)
+        assert model.told[-1].startswith("Viva Voce ended before there was an answer.")
+        # Nobody is here to tell the other extensions: the bridge does.
+        said = [json.loads(line) for line in log.read_text().splitlines()]
+        assert [line["name"] for line in said] == ["request", "blocked", "closed", "blocked"]
+        assert said[2]["requestId"] == said[0]["requestId"]
+        assert (said[2]["reason"], said[3]["active"]) == ("cancelled", False)
+
         async with attached(meet) as (host, _, events):
             await host.send("work")
-            await until(lambda: model.read == ["work"])
-            pi.child.close(force=True)
+            await until(lambda: model.read[-1] == "work")
+            pi.kill()
             await until(lambda: of(events, HostLost))
             assert not host.busy
     assert not of(events, Notice) or "Waiting for Pi" in of(events, Notice)[0].sentence

@@ -49,11 +49,12 @@ class Peer:
 
 
 @asynccontextmanager
-async def a_peer(folder, token=None):
+async def a_peer(folder, token=None, **said):
     async with await anyio.connect_unix(folder / "socket") as stream:
         peer = Peer(stream)
         token = (folder / "token").read_text() if token is None else token
-        await peer.say({"type": "hello", "version": 1, "token": token, "mode": "rpc", "busy": False})
+        hello = {"type": "hello", "version": 1, "token": token, "pid": 1, "mode": "rpc", "busy": False}
+        await peer.say({**hello, **said})
         yield peer
 
 
@@ -106,10 +107,40 @@ async def test_a_second_one_that_waits_is_refused_and_a_dead_ones_socket_is_not(
         pass
 
 
+async def test_of_two_that_come_at_once_one_waits(folder):
+    waits, refused = [], []
+
+    async def come():
+        try:
+            async with MeetingPlace(folder).open():
+                waits.append(True)
+                while not refused:  # noqa: ASYNC110
+                    await anyio.sleep(0.005)
+        except HostError as error:
+            refused.append(error.sentence)
+
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(come)
+            tasks.start_soon(come)
+    assert waits == [True]
+    assert len(refused) == 1
+    assert "Another Viva Voce" in refused[0]
+
+
+async def test_a_bridge_of_another_version_is_told_of_once(folder, caplog):
+    async with a_bridge(folder) as (bridge, _):
+        for _ in range(2):
+            async with a_peer(folder, version=0) as peer:
+                await peer.is_hung_up_on()
+        assert not bridge.connected
+    assert len([record for record in caplog.records if "another version" in record.message]) == 1
+
+
 async def test_without_the_token_nobody_is_let_in_and_a_token_is_good_once(folder):
     async with a_bridge(folder) as (bridge, _):
         first = (folder / "token").read_text()
-        for token in ("", "wrong", None, 7):
+        for token in ("", "wrong", None, 7, "\ud800"):
             async with await anyio.connect_unix(folder / "socket") as stream:
                 peer = Peer(stream)
                 await peer.say({"type": "hello", "version": 1, "token": token})
@@ -125,6 +156,19 @@ async def test_one_pi_at_a_time(folder):
         async with a_peer(folder) as second:
             await second.is_hung_up_on()
         assert bridge.connected
+
+
+async def test_a_pi_that_begins_another_session_keeps_its_place_before_one_that_waits(folder):
+    async with a_bridge(folder) as (bridge, _):
+        async with a_peer(folder, pid=1) as first:
+            await first.hears("welcome")
+            async with a_peer(folder, pid=2) as second, anyio.create_task_group() as tasks:
+                tasks.start_soon(second.is_hung_up_on)
+                await anyio.sleep(0.05)  # it waits behind the first
+                await first._stream.aclose()
+        async with a_peer(folder, pid=1) as first:
+            await first.hears("welcome")
+            assert bridge.connected
 
 
 async def test_lines_that_mean_nothing_are_passed_over(folder):

@@ -210,7 +210,9 @@ async def test_after_a_crash_in_the_middle_of_a_question_the_session_goes_on_wit
     arguments = [argument for argument in pi_arguments if argument != "--no-session"]
     presenter = HeldPresenter()
     async with a_pi(model, pi_environment, arguments, presenter) as room:
-        await room.turn("write before")
+        with voice_on(room.tools):
+            await room.turn("write without them")  # they are hidden, and that is in the session
+            assert "user_select" not in model.listed
         await room.host.send(ASK)
         await room.until(lambda: presenter.open)
         with voice_on(room.tools):
