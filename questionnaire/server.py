@@ -343,18 +343,22 @@ class ToolServer:
 
         unsubscribe = self._tools.on_change(note)
         try:
-            while True:
-                await changed.wait()
-                changed = anyio.Event()
-                await self._bus.publish(ToolsListChanged())
-                for key, session in tuple(self._listeners.items()):
-                    try:
-                        await session.send_tool_list_changed()
-                    except (MCPError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
-                        _log.info("a client that is gone was not told of the change: %r", error)
-                        self._listeners.pop(key, None)
+            async with anyio.create_task_group() as telling:  # one that reads nothing holds up no other
+                while True:
+                    await changed.wait()
+                    changed = anyio.Event()
+                    await self._bus.publish(ToolsListChanged())
+                    for key, session in self._listeners.items():
+                        telling.start_soon(self._tell_change, key, session)
         finally:
             unsubscribe()
+
+    async def _tell_change(self, key: str, session: ServerSession) -> None:
+        try:
+            await session.send_tool_list_changed()
+        except (MCPError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
+            _log.info("a client that is gone was not told of the change: %r", error)
+            self._listeners.pop(key, None)
 
 
 async def _show_signs_of_life(session: ServerSession) -> None:

@@ -7,6 +7,7 @@ import pytest
 from mcp import Client, MCPError, types
 from mcp.server.subscriptions import ToolsListChanged
 from mcp.shared.memory import create_client_server_memory_streams
+from mcp.shared.message import SessionMessage
 
 from questionnaire.limits import TimeOut
 from questionnaire.restrictions import AdjustableToolset, Withhold
@@ -367,6 +368,39 @@ async def test_a_client_up_to_2025_11_25_hears_of_a_change_by_a_notification():
             assert refused.content[0].text == "Narrate it instead."
         await changed.wait()
         assert len((await client.list_tools()).tools) == 3
+
+
+async def test_a_client_that_reads_nothing_keeps_no_other_from_hearing_of_a_change():
+    server, tools = withholding()
+    heard = 0
+
+    async def hear(message):
+        nonlocal heard
+        heard += isinstance(message, types.ToolListChangedNotification)
+
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    async with (
+        create_client_server_memory_streams() as ((read, write), theirs),
+        connected(server, "legacy", message_handler=hear) as client,
+        anyio.create_task_group() as tasks,
+    ):
+        tasks.start_soon(server.serve, *theirs)
+        for message in (
+            {"id": 1, "method": "initialize", "params": hello},
+            {"method": "notifications/initialized"},
+            {"id": 2, "method": "tools/list"},
+        ):
+            message = types.jsonrpc_message_adapter.validate_python({"jsonrpc": "2.0", **message})
+            await write.send(SessionMessage(message))
+            if hasattr(message, "id"):
+                await read.receive()
+        await client.list_tools()
+        for _ in range(5):  # the first one is held for the client that reads nothing, the others find no room
+            before = heard
+            with tools.add(WITHHELD):
+                while heard == before:
+                    await all_quiet()
+        tasks.cancel_scope.cancel()
 
 
 async def test_a_client_from_2026_07_28_on_hears_of_a_change_on_the_stream_that_it_listens_to():
