@@ -46,14 +46,20 @@ class Turns:
         self._came.set()
 
     async def begun(self) -> None:
-        """Wait for the turn of a message that has come, so that it can be stopped."""
-        while self._waiting and not self.open:
+        """Wait for the turn of a message that has come, so that it can be stopped; or until it is closed."""
+        if self._waiting and not self.open:
             await self._begun.wait()
 
     def close(self) -> None:
         """Have `run` return when the present turn has ended; what waits is kept for the next one."""
         self._closing = True
         self._came.set()
+        self._wake()
+
+    def _wake(self) -> None:
+        """Go on with those that wait for the turn to begin."""
+        self._begun.set()
+        self._begun = anyio.Event()
 
     def write(self, text: str) -> None:
         """The agent wrote a further part; nothing where no turn goes on."""
@@ -93,8 +99,7 @@ class Turns:
     async def _take(self, text: str, turn: Callable[[str], Awaitable[str]]) -> None:
         error = ""
         self.open = True
-        self._begun.set()
-        self._begun = anyio.Event()
+        self._wake()
         self._emit(AgentStarted())
         try:
             error = await turn(text)

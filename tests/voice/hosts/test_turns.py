@@ -123,6 +123,16 @@ async def test_closing_ends_a_wait_for_messages():
             agent.turns.close()
 
 
+async def test_closing_ends_a_wait_for_a_turn_that_will_not_begin():
+    agent = Agent()
+    agent.turns.put("one")
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(agent.turns.begun)
+            await anyio.wait_all_tasks_blocked()
+            agent.turns.close()
+
+
 async def test_nothing_has_begun_where_nothing_waits():
     with anyio.fail_after(5):
         await Turns(print).begun()
