@@ -24,6 +24,9 @@ from voice.tasks import lone_errors
 STARTS_WITHIN_S = 60.0
 """How long an agent may take to start: some are fetched from a registry first."""
 
+_TOLD_AFTER_S = 5.0
+"""When a person is told that it still starts."""
+
 STOPS_WITHIN_S = 10.0
 """How long an agent may take to stop when it is told to; then it hangs, and is ended."""
 
@@ -99,7 +102,10 @@ class AcpHost:
     async def _session(self, program: Program, server: Sequence[str]) -> AsyncGenerator[None]:
         connection = Connection(program, self)
         try:
-            await connection.start(str(Path.cwd()), [(SERVER, server)], self._starts_within_s)
+            async with anyio.create_task_group() as starting:
+                starting.start_soon(self._tell_that_it_starts)
+                await connection.start(str(Path.cwd()), [(SERVER, server)], self._starts_within_s)
+                starting.cancel_scope.cancel()
             self._name = connection.agent_name
             async with anyio.create_task_group() as tasks:
                 self._connection = connection
@@ -112,6 +118,10 @@ class AcpHost:
         finally:
             with anyio.CancelScope(shield=True):
                 await connection.close()
+
+    async def _tell_that_it_starts(self) -> None:
+        await anyio.sleep(_TOLD_AFTER_S)
+        self._emit(Notice(f"Waiting for {self.name} to start, for {self._starts_within_s:.0f} s at most."))
 
     async def send(self, text: str, delivery: Delivery = Delivery.FOLLOW_UP) -> None:
         """Take a message; both what steers and what interrupts cancels the present turn.

@@ -249,6 +249,17 @@ async def test_what_is_no_agent_is_a_sentence_and_leaves_no_child(way, sentence)
     assert not psutil.Process().children(recursive=True)
 
 
+async def test_an_agent_that_takes_long_to_start_is_told_of(monkeypatch):
+    monkeypatch.setattr("voice.hosts.acp.host._TOLD_AFTER_S", 0.05)
+    silent = Session("says nothing", starts_within_s=1)
+    with pytest.raises(HostDied):
+        async with silent.host.open():
+            pass
+    assert [notice.sentence for notice in silent.of(Notice)] == [
+        "Waiting for the ACP agent to start, for 1 s at most."
+    ]
+
+
 async def test_a_program_that_is_not_there_is_missing():
     host = AcpHost(["no-such-agent", "--acp"], tools=NOTHING, ask=None, emit=print)
     with pytest.raises(HostMissing, match=r"There is no program no-such-agent\. To mend it: install it"):
