@@ -416,7 +416,7 @@ class TurnTaking:
             case AgentEnded(error):
                 self._working = False
                 self._answered()
-                return [*self._stir(), *([Say(error)] if error else [])]
+                return [*self._stir(), *([Say(error, written=False)] if error else [])]
             case HostLost(sentence):
                 self._working, self._reply_due, self._question = False, False, ""
                 self._answered()

@@ -596,7 +596,7 @@ def test_a_lost_host_is_said_and_its_question_forgotten():
 def test_a_turn_that_ends_by_an_error_is_not_left_in_silence():
     turns = machine()
     turns.take(AgentStarted())
-    assert Say("The model is overloaded.") in turns.take(AgentEnded("The model is overloaded."))
+    assert Say("The model is overloaded.", written=False) in turns.take(AgentEnded("The model is overloaded."))
 
 
 def test_the_status_follows_what_goes_on():
