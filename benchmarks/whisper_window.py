@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import median
 
 import anyio
+import numpy as np
 from corpus import Clip, CorpusError, corpus_folder, read_corpus, stratified
 from measuring import conditions, interval, model_name, percent, points, progress, table
 from rehearing import Rule, recorded, rehear
@@ -125,12 +126,16 @@ def timed(pieces: Sequence[Samples], windows: Windows, windows_s: Sequence[float
 
 
 def nearest(pieces: Sequence[Samples], length_s: float) -> list[Samples]:
-    """The pieces with about so much between pre-roll and tail."""
+    """The pieces with about so much speech in them; where there are none, pieces joined to as much."""
 
     def off(piece: Samples) -> float:
         return abs(len(piece) / SAMPLE_RATE - PRE_ROLL_S - EARLY_S - length_s)
 
-    return [piece for piece in sorted(pieces, key=off)[:REPLIES] if off(piece) < length_s * NEAR]
+    near = [piece for piece in sorted(pieces, key=off)[:REPLIES] if off(piece) < length_s * NEAR]
+    length = round((PRE_ROLL_S + length_s + EARLY_S) * SAMPLE_RATE)
+    everything = np.concatenate(pieces)
+    starts = range(0, len(everything) - length + 1, length)
+    return near or [everything[start : start + length] for start in starts[:REPLIES]]
 
 
 def report(
@@ -141,10 +146,10 @@ def report(
     rows = []
     for row in times:
         middle = [median(seconds) for seconds in row.seconds]
-        ratio = middle[windows_s.index(chosen_s)] / middle[-1] if middle and chosen_s in windows_s else 1.0
+        ratio = middle[windows_s.index(chosen_s)] / middle[-1] if middle and chosen_s in windows_s else 0.0
         cells = [f"{1000 * seconds:.0f}" for seconds in middle] or ["-"] * len(windows_s)
         number = len(row.seconds[0]) if row.seconds else 0
-        rows.append([f"{row.length_s:g} s", str(number), *cells, f"{ratio:.2f}"])
+        rows.append([f"{row.length_s:g} s", str(number), *cells, f"{ratio:.2f}" if ratio else "-"])
     lines = [
         "Median milliseconds of real time, for windows that are at least so long:",
         "",

@@ -33,7 +33,8 @@ def test_pieces_are_those_that_count():
 def test_replies_of_about_that_length():
     pieces = [np.zeros(round(seconds * SAMPLE_RATE), np.int16) for seconds in (2.2, 2.4, 3.2, 9.0)]
     assert [len(piece) / SAMPLE_RATE for piece in nearest(pieces, 1.0)] == [2.2, 2.4]
-    assert nearest(pieces, 4.0) == []
+    assert [len(piece) / SAMPLE_RATE for piece in nearest(pieces, 4.0)] == [5.2] * 3  # of 16.8 s
+    assert nearest(pieces, 40.0) == []
 
 
 def test_the_page():
@@ -41,6 +42,6 @@ def test_the_page():
     times = [Timed(1.0, ((0.1, 0.2, 0.3), (0.5, 0.4, 0.6))), Timed(2.0, ())]
     text = "\n".join(report(heard, times, (8.0, 30.0), 8.0))
     assert "| 1 s | 3 | 200 | 500 | 0.40 |" in text
-    assert "| 2 s | 0 | - | - | 1.00 |" in text
+    assert "| 2 s | 0 | - | - | - |" in text
     assert "| 8 s (set) | 50.0 |" in text
     assert "| short_reply | 1 | 50.0 | 0.0 |" in text
