@@ -17,6 +17,7 @@ from voice.cli.mcp import mcp
 from voice.cli.replay import replay
 from voice.cli.running import explain, write_any_text
 from voice.cli.say import say
+from voice.cli.stats import stats
 from voice.cli.transcribe import transcribe
 from voice.errors import LibraryMissing, VoiceError
 
@@ -30,7 +31,7 @@ def app() -> None:
     """
 
 
-for command in (chat, attach, bridge_path, demo, mcp, replay, transcribe, say, devices, doctor):
+for command in (chat, attach, bridge_path, demo, mcp, replay, transcribe, say, devices, doctor, stats):
     app.add_command(command)
 
 

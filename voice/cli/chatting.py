@@ -33,12 +33,18 @@ from voice.cli.replies import RecordedReplies
 from voice.errors import SettingsError, VoiceError
 from voice.events import Event
 from voice.hosts.catalog import MakeHost, host_maker
+from voice.keeping import LAST_SESSION, keep
 from voice.ports import Microphone
 from voice.screen.plain import PlainChat
 from voice.screen.terminal import ChatTerminal
 from voice.settings import Settings
+from voice.statistics import SessionStatistics
+from voice.surroundings import names_of_folder
 
 Screen = ChatTerminal | PlainChat
+
+KEPT_EVERY_S = 30.0
+"""How often the numbers of a session are written: what a crash loses at most."""
 
 _SIGNALLED = 128
 """What a shell adds to the number of the signal that ended a process."""
@@ -75,10 +81,13 @@ async def converse(
     make_host = make_host or host_maker(choices.agent, choices.arguments)
     replies = RecordedReplies(choices.replies) if choices.replies else None
     weights = _Weights(settings, look_now=choices.voice)
-    screen = _screen(choices, told_limits(settings))
+    screen = _screen(choices, told_limits(settings), show_latency=settings.conversation.show_latency)
+
+    statistics = SessionStatistics()
 
     def emit(event: Event) -> None:
         screen.take(event)
+        statistics.take(event)
         if replies is not None:
             replies.take(event)
 
@@ -106,6 +115,7 @@ async def converse(
         time_out=TimeOut(asking.timeout_s, asking.timeout_action) if asking.timeout_s else None,
         attention=tuple(_attention(asking)),
         notify_herdr=asking.notify_herdr,
+        names=names_of_folder(Path()),
     )
     screen.tell(
         f"Viva Voce: you talk with {chat.host_name}. Say or type something; {screen.help_with} helps."
@@ -115,13 +125,28 @@ async def converse(
         async with anyio.create_task_group() as tasks:
             await tasks.start(_heed_signals, chat, screen, ended)
             tasks.start_soon(_watch_keys, chat, screen, ended)
+            tasks.start_soon(_keep_now_and_then, statistics)
             try:
                 await chat.run(voice=choices.voice)
             finally:
                 screen.close()
                 await ended.screen_closed()
+                _keep(statistics)
             tasks.cancel_scope.cancel()
     return ended.code
+
+
+async def _keep_now_and_then(statistics: SessionStatistics) -> None:
+    while True:
+        await anyio.sleep(KEPT_EVERY_S)
+        _keep(statistics)
+
+
+def _keep(statistics: SessionStatistics) -> None:
+    """Keep the numbers for `voice stats`; a session without a message leaves those of the last one."""
+    if statistics.spoken or statistics.typed:
+        with suppress(OSError, SettingsError):
+            keep(LAST_SESSION, statistics.as_json())
 
 
 def _asking() -> QuestionnaireSettings:
@@ -179,12 +204,12 @@ async def _heed_signals(chat: Chat, screen: Screen, ended: _Ended, *, task_statu
                 chat.quit()
 
 
-def _screen(choices: Choices, told: tuple[str, ...]) -> Screen:
+def _screen(choices: Choices, told: tuple[str, ...], *, show_latency: bool) -> Screen:
     draws = os.isatty(0) and os.isatty(1) and os.environ.get("TERM", "") not in ("", "dumb", "unknown")
     return (
-        ChatTerminal(0, 1, settings_told=told)
+        ChatTerminal(0, 1, settings_told=told, show_latency=show_latency)
         if draws and not choices.plain
-        else PlainChat(0, 1, settings_told=told)
+        else PlainChat(0, 1, settings_told=told, show_latency=show_latency)
     )
 
 

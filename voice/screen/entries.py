@@ -32,6 +32,7 @@ _NOT_SENT = {
     DiscardReason.NOT_TRANSCRIBED: "not all of it could be transcribed; not sent",
     DiscardReason.TALKED_OVER: "talked over by the narration; not sent",
     DiscardReason.CUT_OFF: "cut off before you had finished; not sent",
+    DiscardReason.TOO_EARLY: "said before that was asked; not sent",
     DiscardReason.ECHO: "our own voice was heard; not sent",
     DiscardReason.TYPED_INSTEAD: "you typed instead; not sent",
     DiscardReason.TAKEN_BACK: "taken back",
@@ -80,11 +81,13 @@ class Story:
     """Makes entries of events, and never tells the same words twice.
 
     What the agent is still writing is told by the block: `unfinished` is the rest. ``detailed`` adds how long
-    things took, and each change of the tools.
+    things took, and each change of the tools; ``show_latency`` how long each spoken message took until the
+    agent had it.
     """
 
-    def __init__(self, *, detailed: bool = False) -> None:
+    def __init__(self, *, detailed: bool = False, show_latency: bool = False) -> None:
         self._detailed = detailed
+        self._shows_latency = show_latency
         self._writing = Writing()
         self._last_text = ""
         self._explained = ""
@@ -118,6 +121,10 @@ class Story:
                 return [Entry(Kind.SPOKEN, text), *(self._took(latency) if latency else [])]
             case events.UserMessage(text=text):
                 return [Entry(Kind.TYPED, text)]
+            case events.MessageReopened():
+                return [Entry(Kind.REMARK, "you went on; both are sent as one message")]
+            case events.MessageDelivered() if self._shows_latency:
+                return [Entry(Kind.REMARK, _parts(event))]
             case events.Discarded(reason, text) if reason in _NOT_SENT:
                 return [
                     Entry(Kind.REMARK, f"{_NOT_SENT[reason]}: {text}" if text else f"{_NOT_SENT[reason]}.")
@@ -169,6 +176,15 @@ class Story:
                 f" ({latency.endpoint_s:.2f} of silence, {latency.transcribe_s:.2f} more for Whisper)",
             )
         ]
+
+
+def _parts(told: events.MessageDelivered) -> str:
+    deliver = "waiting for the agent" if told.waited else "to the agent"
+    latency = told.latency
+    return (
+        f"{told.total_s:.2f} s: {latency.endpoint_s:.2f} of silence, {latency.transcribe_s:.2f} for Whisper,"
+        f" {told.deliver_s:.2f} {deliver}"
+    )
 
 
 class Writing:

@@ -42,12 +42,14 @@ class PlainChat:
     help_with = "/help"
     """What is typed for help."""
 
-    def __init__(self, read_fd: int, write_fd: int, *, settings_told: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, read_fd: int, write_fd: int, *, settings_told: tuple[str, ...] = (), show_latency: bool = False
+    ) -> None:
         self._lines = FileLines(read_fd, write_fd)
         self._is_terminal = os.isatty(read_fd)
         self._wraps = os.isatty(write_fd)
         self._settings_told = settings_told
-        self._story = Story()
+        self._story = Story(show_latency=show_latency)
         self._state = ScreenState()
         self._talk: Talk | None = None
         self._code: int | None = None

@@ -65,7 +65,7 @@ def after(state: ScreenState, event: Event) -> ScreenState:
             return replace(state, partial="")
         case events.MessageQueued(text):
             return replace(state, queued=(*state.queued, text))
-        case events.MessageSent(text):
+        case events.MessageSent(text) | events.MessageReopened(text):
             return _taken(state, text)
         case events.AgentStarted():
             return replace(state, working=True)

@@ -61,10 +61,12 @@ class ChatTerminal:
     help_with = "?"
     """What is typed for help."""
 
-    def __init__(self, read_fd: int, write_fd: int, *, settings_told: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, read_fd: int, write_fd: int, *, settings_told: tuple[str, ...] = (), show_latency: bool = False
+    ) -> None:
         self._fds = (read_fd, write_fd)
         self._settings_told = settings_told
-        self._story = Story()
+        self._story = Story(show_latency=show_latency)
         self._state = ScreenState()
         self._drawn: object = None
         self._waiting: list[Callable[[int], list[Row]]] = []

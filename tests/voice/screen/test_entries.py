@@ -34,6 +34,13 @@ def test_who_said_what():
     ]
 
 
+def test_how_long_a_message_took_is_told_where_that_is_wanted_and_that_somebody_went_on():
+    took = events.MessageDelivered(events.Latency(0.5, 0.1, 0.6), 0.02, waited=False)
+    assert texts(took) == []
+    assert texts(took, show_latency=True) == ["0.62 s: 0.50 of silence, 0.10 for Whisper, 0.02 to the agent"]
+    assert texts(events.MessageReopened("Use", sent=True)) == ["you went on; both are sent as one message"]
+
+
 def test_a_text_that_is_written_in_parts_is_told_by_the_block_and_once():
     story = Story()
     first = story.take(events.AssistantDelta("One\ntwo.\n\nThr"))

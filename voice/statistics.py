@@ -1,0 +1,156 @@
+"""How a session went, in numbers: what each message took, what was added to, what was thrown away. Pure.
+
+`SessionStatistics` takes the events of a session and keeps numbers alone, never a word that was said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Any
+
+from voice.events import Discarded, DiscardReason, Event, MessageDelivered, MessageReopened, UserMessage
+
+MOST_KEPT = 5_000
+"""Of more messages than these the newest count: a day of talking."""
+
+PARTS = ("endpoint_s", "transcribe_s", "deliver_s", "total_s")
+"""What the wait between the last sound and the agent is made of, and their sum."""
+
+_COUNTS = ("spoken", "typed", "reopened_sent", "reopened_waiting", "waited")
+_VERSION = 1
+
+
+def _kept() -> deque[float]:
+    return deque(maxlen=MOST_KEPT)
+
+
+@dataclass
+class SessionStatistics:
+    """Counts what happens in one session."""
+
+    spoken: int = 0
+    """Messages that were said; one that was added to counts once."""
+    typed: int = 0
+    reopened_sent: int = 0
+    """Messages whose end was decided too early, so that the agent was interrupted …"""
+    reopened_waiting: int = 0
+    """… or that could be added to while they still waited."""
+    waited: int = 0
+    """Messages that waited for the agent to finish; how long is no latency of ours, and is left out."""
+    discarded: Counter[str] = field(default_factory=Counter)
+    """What was heard and not delivered, by the value of its `DiscardReason`."""
+    parts: dict[str, deque[float]] = field(default_factory=lambda: {part: _kept() for part in PARTS})
+
+    def take(self, event: Event) -> None:
+        """Take note of an event of the session."""
+        match event:
+            case UserMessage(source="voice"):
+                self.spoken += 1
+            case UserMessage():
+                self.typed += 1
+            case MessageReopened(sent=sent):
+                self.spoken -= 1  # the message that follows is counted
+                if sent:
+                    self.reopened_sent += 1
+                else:
+                    self.reopened_waiting += 1
+            case Discarded(reason=reason):
+                self.discarded[reason.value] += 1
+            case MessageDelivered(waited=True):
+                self.waited += 1
+            case MessageDelivered(latency, deliver_s):
+                for part, seconds in zip(
+                    PARTS,
+                    (latency.endpoint_s, latency.transcribe_s, deliver_s, event.total_s),
+                    strict=True,
+                ):
+                    self.parts[part].append(round(seconds, 3))
+
+    def summary(self) -> dict[str, Any]:
+        """The session summed up, as JSON; a median or 95th percentile is None where nothing was measured."""
+        return {
+            "spoken": self.spoken,
+            "typed": self.typed,
+            "reopened": {"sent": self.reopened_sent, "waiting": self.reopened_waiting},
+            "waited": self.waited,
+            "latency": {
+                part: {
+                    "count": len(seconds),
+                    "median": percentile(seconds, 0.5),
+                    "p95": percentile(seconds, 0.95),
+                }
+                for part, seconds in self.parts.items()
+            },
+            "discarded": dict(sorted(self.discarded.items())),
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it, to be kept; `from_json` reads it."""
+        return {
+            "version": _VERSION,
+            **{name: getattr(self, name) for name in _COUNTS},
+            "discarded": dict(self.discarded),
+            "parts": {part: list(seconds) for part, seconds in self.parts.items()},
+        }
+
+    @classmethod
+    def from_json(cls, kept: object) -> SessionStatistics:
+        """What `as_json` gave; raises `ValueError` for anything else."""
+        if not isinstance(kept, Mapping) or kept.get("version") != _VERSION:
+            raise ValueError("these are no statistics of a session")
+        parts, discarded = kept.get("parts"), kept.get("discarded")
+        if not (isinstance(parts, Mapping) and isinstance(discarded, Mapping)):
+            raise ValueError("the statistics lack a part")  # noqa: TRY004 — what is wrong is the file
+        statistics = cls()
+        for name in _COUNTS:
+            setattr(statistics, name, _count(kept.get(name)))
+        for reason, times in discarded.items():
+            statistics.discarded[DiscardReason(reason).value] = _count(times)
+        for part in PARTS:
+            statistics.parts[part].extend(_seconds(parts.get(part)))
+        return statistics
+
+
+def percentile(values: Collection[float], share: float) -> float | None:
+    """The least of the values that no less than this share of them do not exceed; None of none."""
+    return sorted(values)[max(0, ceil(share * len(values)) - 1)] if values else None
+
+
+def table(summary: Mapping[str, Any]) -> list[str]:
+    """A `SessionStatistics.summary` as lines for a person."""
+    reopened, latency = summary["reopened"], summary["latency"]
+    lines = [
+        f"{'spoken messages':24}{summary['spoken']:6}",
+        f"{'typed messages':24}{summary['typed']:6}",
+        f"{'cut and reopened':24}{reopened['sent']:6}  (and {reopened['waiting']} before they were sent)",
+        f"{'waited for the agent':24}{summary['waited']:6}",
+        "",
+        f"{'seconds':24}{'count':>6}{'median':>9}{'p95':>9}",
+    ]
+    names = zip(("endpoint", "transcribe", "deliver", "all of it"), PARTS, strict=True)
+    for name, part in names:
+        of = latency[part]
+        lines.append(f"{name:24}{of['count']:6}{_shown(of['median']):>9}{_shown(of['p95']):>9}")
+    if summary["discarded"]:
+        lines += ["", "heard and not delivered"]
+        lines += [f"{reason.replace('_', ' '):24}{times:6}" for reason, times in summary["discarded"].items()]
+    return lines
+
+
+def _shown(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{seconds:.2f}"
+
+
+def _count(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"{value!r} is no count")
+    return value
+
+
+def _seconds(values: object) -> Sequence[float]:
+    if not isinstance(values, list) or not all(isinstance(value, int | float) for value in values):
+        raise ValueError("these are no seconds")
+    return values
