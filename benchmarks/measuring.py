@@ -114,7 +114,9 @@ async def through_loop(microphone: Microphone, transcriber: Transcriber, setting
                 case Discarded():
                     discarded.append(event)
     wall_s = time.perf_counter() - began
-    pieces = [Piece(len(samples) / SAMPLE_RATE, await pending.result()) for samples, pending in watched.asked]
+    # What was begun in a pause and taken back may never have been transcribed: nobody may wait for it.
+    made = [(samples, pending) for samples, pending in watched.asked if pending.done]
+    pieces = [Piece(len(samples) / SAMPLE_RATE, await pending.result()) for samples, pending in made]
     heard = [(message.heard.start_s, message.heard.end_s) for message in messages if message.heard]
     return Outcome([message.text for message in messages], heard, ends, discarded, pieces, wall_s)
 
