@@ -658,6 +658,24 @@ async def test_a_host_that_dies_is_told_and_the_next_message_starts_it_again_and
     assert len(stage.of(HostLost)) == 1
 
 
+async def test_a_host_that_somebody_else_starts_is_waited_for_at_once():
+    stage = Conversation()
+    async with stage.going_on(voice=False):
+        stage.host.comes_by_itself = True
+        stage.host.die()
+        await settled()
+        assert (stage.host.opened, stage.host.open_now) == (2, True)
+        stage.host.fail_to_open(HostError("Another waits."))
+        stage.host.die()
+        await settled()
+        assert not stage.host.open_now  # what fails is not tried without end
+        stage.chat.send("one")
+        await settled()
+        stage.host.end()
+        await settled()
+    assert stage.sent == ["one"]
+
+
 async def test_a_host_that_dies_while_it_is_given_a_message_gets_it_when_it_is_started_again():
     stage = Conversation()
     async with stage.going_on():

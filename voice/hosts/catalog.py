@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Protocol, cast, runtime_checkable
+from typing import Literal, Protocol, cast, runtime_checkable
 
 from questionnaire import AdjustableToolset, Mirrors, Outcome, Questionnaire
 from voice.errors import HostMissing, SettingsError
@@ -26,6 +26,14 @@ class Mirroring(Protocol):
 
     mirrors: Mirrors | None
     """Through which they do; given before it is opened."""
+
+
+@runtime_checkable
+class Awaited(Protocol):
+    """A host whose program is started by somebody else: opening it waits for that program."""
+
+    comes_by_itself: Literal[True]
+    """One that was lost is waited for at once, and not only when there is a message for it."""
 
 
 class HostFactory(Protocol):

@@ -35,6 +35,8 @@ class PiAttachedHost:
     other extensions stand there as well, so nothing is asked through ``ask``.
     """
 
+    comes_by_itself: Literal[True] = True
+
     def __init__(
         self,
         *,

@@ -30,6 +30,7 @@ from questionnaire.errors import QuestionnaireError
 from questionnaire.testing import HeldPresenter
 from voice.autonomous import refusal_while_on
 from voice.events import AgentEnded, AssistantText, HostLost, Notice
+from voice.hosts.catalog import Awaited
 from voice.hosts.pi.attached import PiAttachedHost
 from voice.hosts.pi.screen import PiScreen
 from voice.ports import Delivery
@@ -249,6 +250,7 @@ async def test_a_question_ends_with_us_and_a_pi_that_ends_is_lost(
             pi.kill()
             await until(lambda: of(events, HostLost))
             assert not host.busy
+            assert isinstance(host, Awaited)  # a conversation waits for the next one at once
     assert not of(events, Notice) or "Waiting for Pi" in of(events, Notice)[0].sentence
 
 
