@@ -54,7 +54,7 @@ class Permission:
 
     def questionnaire(self, agent: str) -> Questionnaire:
         """The question that it comes to; there must be a choice."""
-        title = self.title.strip() or "Go on?"
+        title = _unquoted(self.title.strip()) or "Go on?"
         text = title
         if self.risky:
             text = f"{agent} asks: {title}"
@@ -76,6 +76,12 @@ class Permission:
             return None
         (index,) = answer.selected
         return self.choices[index].id if 0 <= index < len(self.choices) else None
+
+
+def _unquoted(title: str) -> str:
+    """A title that is a command between backticks, without them: code is not spoken, and this has to be."""
+    inner = title.strip("`")
+    return inner.strip() if title[:1] == title[-1:] == "`" and "`" not in inner else title
 
 
 def _shown(given: Any) -> str:

@@ -5,6 +5,7 @@ import pytest
 from questionnaire import Answer, Input, Outcome, Provenance, Response, Status
 from voice.hosts.acp.remarks import Remarks, is_of_subagent
 from voice.hosts.acp.requests import Choice, Permission
+from voice.spoken_form import spoken_question
 
 ALLOW = [
     Choice("once", "Allow", "allow_once"),
@@ -30,6 +31,15 @@ def test_a_permission_names_what_would_be_done_and_what_each_answer_means():
         ("Always", "Now, and without asking from now on."),
         ("No", "Not this time."),
     ]
+
+
+def test_a_command_that_is_the_title_is_heard_and_not_passed_over_as_code():
+    asked = Permission("`git push --force`", ALLOW, "execute", {"command": "git push --force"})
+    (question,) = asked.questionnaire("Claude").questions
+    assert question.text == "Claude asks: git push --force"
+    assert "git push --force" in spoken_question(question)
+    assert Permission("`a` and `b`", ALLOW).questionnaire("Claude").questions[0].text.endswith("`a` and `b`")
+    assert Permission("``", ALLOW).questionnaire("Claude").questions[0].text == "Claude asks: Go on?"
 
 
 @pytest.mark.parametrize(
