@@ -66,9 +66,12 @@ class InlineApplication(Application[None]):
             self._default_bindings = KeyBindings()
         self._gained = gained
         self._held_back: list[Row] = []
+        self._width: int | None = None
+        """That of the terminal when something was drawn last."""
 
     async def show(self) -> None:
         """Show it until `exit`. Raises `EOFError` where the terminal hangs up."""
+        self._width = None
         await self.run_async(handle_sigint=False, set_exception_handler=False)
 
     def print_above(self, rows: Iterable[Row]) -> None:
@@ -81,6 +84,7 @@ class InlineApplication(Application[None]):
             return
         shown = self._is_running and not self.is_done
         if shown:
+            self._follow_cursor()
             self.renderer.erase()
         rows, self._held_back = self._held_back, []
         fragments: StyleAndTextTuples = [
@@ -105,6 +109,7 @@ class InlineApplication(Application[None]):
                 yield
         finally:
             self._running_in_terminal = False
+            self._width = None  # nothing of ours stands there
             if not self.is_done:
                 self.renderer.reset()
                 self.print_above(())
@@ -123,10 +128,26 @@ class InlineApplication(Application[None]):
             gained += max(0, max(used, default=0) - 1) // width
         return gained
 
+    def _redraw(self, render_as_done: bool = False) -> None:
+        self._follow_cursor()
+        super()._redraw(render_as_done)
+
     def _on_resize(self) -> None:
-        if up := self._gained(self.output.get_size().columns):
+        if not self._running_in_terminal:
+            self._follow_cursor()
+            super()._on_resize()
+
+    def _follow_cursor(self) -> None:
+        """Go back up by as many rows as the cursor has gone down with what was drawn at another width.
+
+        Before anything is drawn, and not only at the signal of a new size: a screen that is drawn anew ten
+        times a second is often drawn between the two, and then what stood there stays.
+        """
+        if self._running_in_terminal:
+            return
+        before, self._width = self._width, self.output.get_size().columns
+        if before not in (None, self._width) and (up := self._gained(self._width)):
             self.output.cursor_up(up)
-        super()._on_resize()
 
 
 def running_application() -> InlineApplication | None:
