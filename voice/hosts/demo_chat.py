@@ -134,8 +134,9 @@ class DemoHost:
             await self._read(text)
             while self._steering:
                 await self._read(self._steering.popleft())
-        while self._steering and self._turns is not None:
-            self._turns.put_first(self._steering.pop())
+        if self._turns is not None:
+            self._turns.put_back(*self._steering)
+            self._steering.clear()
         return ""
 
     async def _read(self, text: str) -> None:

@@ -289,8 +289,7 @@ class PydanticAiHost:
             else:  # it never came to a request
                 self._messages.append(ModelRequest([UserPromptPart(text)]))
             self._run = None
-            for undelivered in self._enqueued.values():
-                self._turns.put_first(undelivered)
+            self._turns.put_back(*self._enqueued.values())
             self._enqueued.clear()
         return ""
 

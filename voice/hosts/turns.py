@@ -45,6 +45,12 @@ class Turns:
         self._urgent += 1
         self._came.set()
 
+    def put_back(self, *texts: str) -> None:
+        """Take messages that had been taken and were not read, before all others that wait."""
+        self._waiting.extendleft(reversed(texts))
+        self._urgent += len(texts)
+        self._came.set()
+
     async def begun(self) -> None:
         """Wait for the turn of a message that has come, so that it can be stopped; or until it is closed."""
         if self._waiting and not self.open:

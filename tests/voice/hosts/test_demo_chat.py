@@ -150,6 +150,26 @@ async def test_after_a_crash_it_is_opened_again():
         assert "know five words" in await session.turn("help")
 
 
+async def test_what_steered_and_was_not_read_keeps_its_order_before_what_interrupted_after_it():
+    asked = anyio.Event()
+
+    async def never_answered(_):
+        asked.set()
+        await anyio.sleep_forever()
+
+    host = ReadingHost(tools=Session().tools, ask=never_answered, emit=[].append)
+    async with host.open():
+        await host.send("delete it")
+        await asked.wait()
+        for text in ("help one", "help two"):
+            await host.send(text, Delivery.STEER)
+        await host.send("help three", Delivery.INTERRUPT)
+        with anyio.fail_after(5):
+            while host.busy:  # noqa: ASYNC110
+                await anyio.sleep(0.001)
+    assert host.seen[-3:] == ["help one", "help two", "help three"]
+
+
 async def test_it_takes_no_arguments():
     session = Session()
     with pytest.raises(SettingsError, match="no arguments"):

@@ -370,6 +370,17 @@ async def test_what_steers_is_in_the_next_request_of_the_same_run():
         assert len([event for event in told if isinstance(event, AgentEnded)]) == 1
 
 
+async def test_what_steered_and_was_not_read_comes_before_what_interrupted_after_it():
+    scripted = ScriptedAgent()
+    async with conversation(scripted.agent) as (host, _, _):
+        await host.send("work")
+        await until(lambda: scripted.requests)
+        await host.send("first this", Delivery.STEER)
+        await host.send("then that", Delivery.INTERRUPT)
+        await until(lambda: not host.busy)
+        assert scripted.read() == ["work", "first this", "then that"]
+
+
 async def test_a_failing_model_ends_the_turn_in_a_sentence_and_the_conversation_goes_on():
     answers = iter([RuntimeError("the model is gone\nfor now"), None])
 

@@ -55,6 +55,16 @@ async def test_messages_have_their_turns_in_their_order_and_urgent_ones_first():
     assert not agent.turns.busy
 
 
+async def test_what_was_taken_and_not_read_goes_before_all_others():
+    agent = Agent()
+    agent.turns.put("at last")
+    agent.turns.put_first("urgent")
+    agent.turns.put_back("one", "two")
+    agent.turns.put_first("urgent too")
+    await agent.take(5)
+    assert agent.began == ["one", "two", "urgent", "urgent too", "at last"]
+
+
 async def test_parts_make_up_the_whole_and_a_blank_beginning_is_none():
     agent = Agent()
     agent.says = ("\n\n", "  Hello", " there.\n", None, None, " ", "\n", None, "More.")

@@ -171,7 +171,7 @@ class AcpHost:
         if (
             connection is None or connection.closed
         ):  # it was accepted, and is the first that the next one gets
-            self._turns.put_first(text)
+            self._turns.put_back(text)
             await self._lost.wait()
             return f"{self.name} has ended."
         self._stop = anyio.Event()
