@@ -9,6 +9,14 @@ def anyio_backend(request):
     return request.param
 
 
+@pytest.fixture(scope="session", autouse=True)
+def state_folder(tmp_path_factory):
+    """What sessions under test remember is not what the user's own do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def fixtures_folder():
     """The folder of recordings."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -21,6 +22,7 @@ from voice.commands import Controls
 from voice.ears import Ears
 from voice.errors import SettingsError
 from voice.floor import Duplex
+from voice.keeping import remember_threads, remembered_threads
 from voice.listening.detection import TwoStageDetector
 from voice.listening.endpointing import Endpointer, EndRule, StartRule
 from voice.listening.patience import Patience, PatienceRule, Wording
@@ -93,9 +95,28 @@ def _english_only(model: str, language: str, instead: str) -> SettingsError:
     )
 
 
-def make_transcriber(settings: TranscriptionSettings, weights: Path) -> WhisperTranscriber:
-    """Whisper, not yet started."""
-    return WhisperTranscriber(weights, language=settings.language, threads=settings.threads or THREADS)
+def make_transcriber(
+    settings: TranscriptionSettings, weights: Path, *, remember: bool = False
+) -> WhisperTranscriber:
+    """Whisper, not yet started.
+
+    With ``remember`` the number of threads that was measured for these weights on this machine is used; at
+    the first start it is measured, and kept. A setting overrules both.
+    """
+    threads: int | None = settings.threads or THREADS
+    if remember and settings.threads is None:
+        threads = remembered_threads(weights, settings.compute_type)
+    return WhisperTranscriber(
+        weights,
+        language=settings.language,
+        threads=threads,
+        compute_type=settings.compute_type,
+        on_threads=partial(remember_threads, weights, settings.compute_type) if threads is None else _nothing,
+    )
+
+
+def _nothing(_threads: int) -> None:
+    pass
 
 
 def make_engine(settings: SpeakingSettings, on_notice: TakeNotice | None = None) -> Pyttsx3Engine:

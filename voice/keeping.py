@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -42,3 +43,22 @@ def kept(name: str) -> Any:
     with suppress(OSError, ValueError):
         return json.loads((state_folder() / f"{name}.json").read_text(encoding="utf-8"))
     return None
+
+
+def remembered_threads(weights: Path, compute_type: str) -> int | None:
+    """How many threads were fastest with these weights on this machine; None where nobody has measured."""
+    measured = kept(THREADS)
+    threads = measured.get(_key(weights, compute_type)) if isinstance(measured, dict) else None
+    return threads if isinstance(threads, int) and 1 <= threads <= 64 else None
+
+
+def remember_threads(weights: Path, compute_type: str, threads: int) -> None:
+    """Keep how many threads were fastest; where it cannot be kept it is measured again."""
+    measured = kept(THREADS)
+    others = measured if isinstance(measured, dict) else {}
+    with suppress(OSError):
+        keep(THREADS, {**others, _key(weights, compute_type): threads})
+
+
+def _key(weights: Path, compute_type: str) -> str:
+    return f"{platform.node()}, {os.cpu_count()} cores, {weights.resolve()}, {compute_type}"

@@ -99,7 +99,9 @@ class TranscriptionSettings(_Group):
     language: Annotated[str, _language("[a-z]{2,3}")] = "en"
     """Fixed: to detect it would double the time and now and then be wrong."""
     threads: Annotated[int, Field(ge=1, le=64)] | None = None
-    """CPU threads for Whisper; None chooses."""
+    """CPU threads for Whisper; None measures once which number is faster."""
+    compute_type: Literal["int8", "float32"] = "int8"
+    """How Whisper computes: `voice calibrate` measures which is faster here."""
     replay_delay_s: Annotated[float, Field(ge=0, le=60)] = 0.3
     """In a replay: the audio time after which a transcription's text is taken."""
 

@@ -2,7 +2,7 @@ import stat
 
 import pytest
 
-from voice.keeping import keep, kept, state_folder
+from voice.keeping import THREADS, keep, kept, remember_threads, remembered_threads, state_folder
 
 
 @pytest.fixture(autouse=True)
@@ -32,3 +32,21 @@ def test_without_a_folder_for_state_it_is_in_the_home(monkeypatch, tmp_path):
     monkeypatch.delenv("XDG_STATE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert state_folder() == tmp_path / ".local/state/viva-voce"
+
+
+def test_the_threads_that_were_fastest_are_remembered_for_these_weights_alone(folder, tmp_path):
+    assert remembered_threads(tmp_path, "int8") is None
+    remember_threads(tmp_path, "int8", 2)
+    remember_threads(tmp_path / "other", "int8", 1)
+    assert remembered_threads(tmp_path, "int8") == 2
+    assert remembered_threads(tmp_path / "other", "int8") == 1
+    assert remembered_threads(tmp_path, "float32") is None
+    keep(THREADS, ["rubbish"])
+    assert remembered_threads(tmp_path, "int8") is None
+
+
+def test_where_nothing_can_be_kept_it_goes_on(folder, tmp_path):
+    folder.parent.mkdir()
+    folder.write_text("a file where the folder should be")
+    remember_threads(tmp_path, "int8", 2)
+    assert remembered_threads(tmp_path, "int8") is None

@@ -9,7 +9,7 @@ import math
 import os
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -29,6 +29,13 @@ COMPUTE_TYPE = "int8"
 
 THREADS = min(2, os.cpu_count() or 1)
 """The second thread brings 1.7 times on a quiet machine; more of them bring little to one small window."""
+
+WORTH_A_THREAD = 0.8
+"""Two threads are used where they take at most this share of the time that one takes: the microphone, the
+speaker and the agent want the other core too."""
+
+_MEASURED_S = 2.0
+_MEASURED_TIMES = 3
 
 TOKENS_A_SECOND = 8
 TOKENS_AT_LEAST = 12
@@ -64,9 +71,19 @@ class WhisperTranscriber:
     wait. `ready` waits for the model. Leaving fails what has no answer yet; it can be entered again.
     """
 
-    def __init__(self, model: Path, *, language: str = "en", threads: int = THREADS) -> None:
+    def __init__(
+        self,
+        model: Path,
+        *,
+        language: str = "en",
+        threads: int | None = THREADS,
+        compute_type: str = COMPUTE_TYPE,
+        on_threads: Callable[[int], None] = lambda _threads: None,
+    ) -> None:
+        """Without ``threads`` the child measures whether two are faster, and ``on_threads`` is told."""
         self._model = model
-        self._worker = Worker("voice.backends.whisper", str(model), language, str(threads))
+        self._on_threads = on_threads
+        self._worker = Worker("voice.backends.whisper", str(model), language, str(threads or 0), compute_type)
         self._running = False
 
     async def __aenter__(self) -> Self:
@@ -137,7 +154,11 @@ class WhisperTranscriber:
                 pending.fail(_translated(failure, self._model))
                 return
             else:
-                pending.succeed(Transcript(**answer) if answer else Transcript(""))
+                if pending is self._loading:
+                    self._on_threads(answer["threads"])
+                    pending.succeed(Transcript(""))
+                else:
+                    pending.succeed(Transcript(**answer))
                 return
 
 
@@ -188,23 +209,39 @@ def _stopped() -> TranscriberError:
     return TranscriberError("Whisper was stopped before it had answered.")
 
 
-def _child(model: str, language: str, threads: int) -> Handler:
-    """Load the model and warm it up; return what answers requests."""
+def _child(model: str, language: str, threads: int, compute_type: str) -> Handler:
+    """Load the model and warm it up; return what answers requests. 0 threads: as many as are faster."""
     try:
         from voice.backends.whisper_engine import ShortWindowWhisper
     except ImportError as error:
         raise ImportError(LibraryMissing(error).sentence) from error
 
-    whisper = ShortWindowWhisper(model, device="cpu", compute_type=COMPUTE_TYPE, cpu_threads=threads)
+    def load(threads: int) -> ShortWindowWhisper:
+        return ShortWindowWhisper(model, device="cpu", compute_type=compute_type, cpu_threads=threads)
+
+    whisper = load(threads or THREADS)
+    if not threads:
+        threads = THREADS
+        if THREADS > 1 and _cost_s(whisper, language) > WORTH_A_THREAD * _cost_s(one := load(1), language):
+            whisper, threads = one, 1
 
     def answer(header: dict[str, Any], payload: bytes) -> Message:
         samples = np.frombuffer(payload, np.int16)
         if header["load"]:
             samples = np.zeros(SAMPLE_RATE, np.int16)
         transcript = guarded(whisper, samples, language, header["vocabulary"])
-        return ({} if header["load"] else transcript), b""
+        return ({"threads": threads} if header["load"] else transcript), b""
 
     return answer
+
+
+def _cost_s(whisper: Any, language: str) -> float:
+    """What a short reply takes, in seconds: the median of some, after one that warms it up."""
+    noise = np.random.default_rng(0).normal(0, 30, round(_MEASURED_S * SAMPLE_RATE)).astype(np.int16)
+    costs: list[float] = [
+        transcribe(whisper, noise, language)["compute_s"] for _ in range(_MEASURED_TIMES + 1)
+    ]
+    return sorted(costs[1:])[_MEASURED_TIMES // 2]
 
 
 def guarded(whisper: Any, samples: Samples, language: str, vocabulary: Sequence[str] = ()) -> dict[str, Any]:
@@ -265,4 +302,4 @@ def transcribe(
 
 
 if __name__ == "__main__":
-    serve(lambda: _child(sys.argv[1], sys.argv[2], int(sys.argv[3])))
+    serve(lambda: _child(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]))

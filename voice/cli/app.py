@@ -9,6 +9,7 @@ import click
 
 from voice import __version__
 from voice.cli.attach import attach, bridge_path
+from voice.cli.calibrate import calibrate
 from voice.cli.chat import chat
 from voice.cli.demo import demo
 from voice.cli.devices import devices
@@ -31,7 +32,11 @@ def app() -> None:
     """
 
 
-for command in (chat, attach, bridge_path, demo, mcp, replay, transcribe, say, devices, doctor, stats):
+for command in (
+    *(chat, attach, bridge_path, demo, mcp),
+    *(replay, transcribe, say),
+    *(devices, doctor, calibrate, stats),
+):
     app.add_command(command)
 
 

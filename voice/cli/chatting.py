@@ -96,7 +96,7 @@ async def converse(
         microphone: Microphone = (
             replies.microphone if replies else make_microphone(settings.hearing, screen.notice)
         )
-        transcriber = make_transcriber(settings.transcription, await weights.found())
+        transcriber = make_transcriber(settings.transcription, await weights.found(), remember=True)
         # Loading what detects speech takes a while for the first time; keys are heard meanwhile.
         await anyio.to_thread.run_sync(make_detector)
         speaker = make_speaker(settings.speaking, heard=choices.heard)

@@ -152,3 +152,14 @@ async def test_the_names_it_was_told_are_written_as_they_are_and_other_words_sta
     for name, text in (("yes", "Yes."), ("sentence-server", "The database should live on its own server.")):
         sound = read_recording(fixtures_folder / f"{name}.wav")
         assert (await whisper.submit(sound, vocabulary=NAMES).result()).text == text
+
+
+async def test_without_a_number_of_threads_it_measures_which_is_faster_and_tells(fixtures_folder):
+    told = []
+    async with WhisperTranscriber(
+        find_model(download=False), threads=None, on_threads=told.append
+    ) as transcriber:
+        await transcriber.ready()
+        assert told in ([1], [2])
+        sound = read_recording(fixtures_folder / "yes.wav")
+        assert (await transcriber.submit(sound).result()).text == "Yes."

@@ -1,0 +1,54 @@
+"""Real Whisper and the real engine; the microphone is a recording."""
+
+import pytest
+
+from voice.audio import SAMPLE_RATE
+from voice.backends.recording import RecordingMicrophone
+from voice.backends.whisper_models import find_model
+from voice.calibration import measuring
+from voice.calibration.measuring import costs, listen_to_the_room, models_here, spoken_reply
+from voice.settings import Settings
+
+pytestmark = [pytest.mark.anyio, pytest.mark.slow]
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+def test_the_models_on_this_machine_are_found_and_only_those_that_know_the_language(tmp_path):
+    assert models_here(Settings()).get("tiny.en") == find_model(download=False).resolve()
+    german = Settings().changed("transcription", model="tiny", language="de")
+    assert "tiny.en" not in models_here(german)
+
+
+async def test_what_a_reply_takes_is_measured_in_each_way_and_broken_weights_are_left_out(tmp_path):
+    reply = await spoken_reply(Settings())
+    assert len(reply) > SAMPLE_RATE
+    models = {"tiny.en": find_model(download=False), "broken": tmp_path}
+    measured = [cost async for cost in costs(models, reply, language="en", budget_s=60.0, thread_counts=(1,))]
+    assert [(cost.model, cost.threads, cost.compute_type) for cost in measured] == [
+        ("tiny.en", 1, "int8"),
+        ("tiny.en", 1, "float32"),
+    ]
+    assert all(cost.seconds > 0 and cost.size > 10_000_000 for cost in measured)
+
+
+async def test_hopelessly_slow_ones_are_measured_once():
+    reply = await spoken_reply(Settings())
+    models = {"tiny.en": find_model(download=False)}
+    measured = [cost async for cost in costs(models, reply, language="en", budget_s=1e-6)]
+    assert len(measured) == 1
+
+
+@pytest.mark.parametrize(("recording", "speaks"), [("silence-room", False), ("sentence-server", True)])
+async def test_the_room_is_heard(monkeypatch, fixtures_folder, recording, speaks):
+    microphone = RecordingMicrophone(fixtures_folder / f"{recording}.wav")
+
+    monkeypatch.setattr(measuring, "make_microphone", lambda settings, on_notice: microphone)
+    levels = []
+    room = await listen_to_the_room(Settings(), levels.append, print, seconds=3.0)
+    assert levels
+    assert (room.false_speech > 0.2) is speaks
+    assert room.floor_dbfs < room.loudest_dbfs

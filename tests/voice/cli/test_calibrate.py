@@ -1,0 +1,71 @@
+import json
+import tomllib
+
+import pytest
+from click.testing import CliRunner
+
+from voice.calibration import measuring
+from voice.calibration.choosing import Cost, Room
+from voice.cli.calibrate import calibrate
+from voice.errors import DeviceError
+
+QUIET = Room(-60.0, -50.0, 0.0, 0.1)
+
+
+@pytest.fixture
+def measured(tmp_path, monkeypatch):
+    """A machine with one model and a quiet room; its settings file is returned."""
+    path = tmp_path / "settings.toml"
+    path.write_text('[transcription]\nlanguage = "en"\n')
+    monkeypatch.setenv("VIVA_VOICE_SETTINGS", str(path))
+    monkeypatch.setattr(measuring, "models_here", lambda settings: {"tiny.en": tmp_path})
+
+    async def listen(settings, on_level, on_notice):
+        on_level(-50.0)
+        return QUIET
+
+    async def reply(settings):
+        return None
+
+    async def costs(models, reply, *, language, budget_s):
+        yield Cost("tiny.en", 75, 1, "int8", 0.08)
+
+    monkeypatch.setattr(measuring, "listen_to_the_room", listen)
+    monkeypatch.setattr(measuring, "spoken_reply", reply)
+    monkeypatch.setattr(measuring, "costs", costs)
+    return path
+
+
+def run(*arguments):
+    return CliRunner().invoke(calibrate, arguments, catch_exceptions=False)
+
+
+def test_what_fits_is_said_and_nothing_is_written_unasked(measured):
+    before = measured.read_text()
+    told = run().stdout
+    assert "tiny.en with int8 and 1 thread takes 0.08 s" in told
+    assert "The room is at -60 dBFS" in told
+    assert '  model = "tiny.en"' in told.splitlines()
+    assert measured.read_text() == before
+
+
+def test_it_is_written_where_that_is_asked_for(measured):
+    told = json.loads(run("--write", "--json", "--budget", "0.2").stdout)
+    assert tomllib.loads(measured.read_text())["transcription"] == {
+        "language": "en", "model": "tiny.en", "threads": 1, "compute_type": "int8",
+    }  # fmt: skip
+    assert (told["written"], told["budget_s"]) == (str(measured), 0.2)
+    assert told["room"]["floor_dbfs"] == -60.0
+    assert [cost["seconds"] for cost in told["costs"]] == [0.08]
+
+
+def test_without_a_microphone_that_is_said_and_the_rest_is_calibrated(measured, monkeypatch):
+    async def listen(settings, on_level, on_notice):
+        raise DeviceError("There is no microphone.", mend="plug one in")
+
+    monkeypatch.setattr(measuring, "listen_to_the_room", listen)
+    done = run("--json")
+    assert "There is no microphone." in done.stderr
+    told = json.loads(done.stdout)
+    assert (told["room"], told["room_problem"]) == (None, "There is no microphone.")
+    assert told["settings"]["transcription"]["model"] == "tiny.en"

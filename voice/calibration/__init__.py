@@ -1,0 +1,1 @@
+"""`voice calibrate`: which model and which settings fit this machine and this room, measured."""

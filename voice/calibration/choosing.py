@@ -1,0 +1,119 @@
+"""Which settings fit what was measured, and why. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from voice.audio import SILENCE_DBFS
+
+BUDGET_S = 0.3
+"""So long a transcription may take without being waited for: it begins 0.2 s into a silence, and the shortest
+silence that ends a turn is 0.5 s."""
+
+WORTH = 0.8
+"""A second thread, or another way to compute, is taken where it takes at most this share of the time."""
+
+LOUD_DBFS = -40.0
+"""A room with a louder floor makes quiet replies hard to hear."""
+
+FALSE_SPEECH = 0.02
+"""So much of a quiet moment may be taken for speech before the threshold should be higher."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one way to transcribe a short reply takes."""
+
+    model: str
+    size: int
+    """Of its weights, in bytes: among models of one family the larger one hears better."""
+    threads: int
+    compute_type: str
+    seconds: float
+    """The median of some."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """A moment in which nobody spoke."""
+
+    floor_dbfs: float
+    """The median level of its frames."""
+    loudest_dbfs: float
+    false_speech: float
+    """The share of frames that were taken for speech."""
+    highest_probability: float
+    """The highest probability of speech in it."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Settings, and why."""
+
+    reasons: tuple[str, ...]
+    """Sentences for a person."""
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Group → name → value."""
+
+
+def choose(costs: Sequence[Cost], budget_s: float = BUDGET_S) -> Advice:
+    """The largest model that is fast enough, in its best way; where none is, the fastest one."""
+    if not costs:
+        return Advice(("There is no model here to measure.",))
+    best = [
+        _best_way([cost for cost in costs if cost.model == model])
+        for model in dict.fromkeys(cost.model for cost in costs)
+    ]
+    fitting = [cost for cost in best if cost.seconds <= budget_s]
+    chosen = max(fitting, key=lambda cost: cost.size) if fitting else min(best, key=lambda cost: cost.seconds)
+    told = f"{chosen.model} with {chosen.compute_type} and {_threads(chosen.threads)}"
+    if fitting:
+        reason = (
+            f"{told} takes {chosen.seconds:.2f} s for a short reply: the largest model here that is ready"
+            f" within {budget_s:g} s."
+        )
+    else:
+        reason = (
+            f"No model here is ready within {budget_s:g} s; {told} is the fastest, with"
+            f" {chosen.seconds:.2f} s, and you will wait for it."
+        )
+    larger = [cost for cost in best if cost.size > chosen.size]
+    reasons = [reason, *(f"{cost.model} would take {cost.seconds:.2f} s." for cost in larger)]
+    values = {"model": chosen.model, "threads": chosen.threads, "compute_type": chosen.compute_type}
+    return Advice(tuple(reasons), {"transcription": values})
+
+
+def judge_room(room: Room, start_threshold: float) -> Advice:
+    """What a quiet moment says about the microphone and the thresholds."""
+    if room.loudest_dbfs <= SILENCE_DBFS:
+        return Advice(("The microphone gives no sound at all: it is muted, or this program may not use it.",))
+    floor = f"The room is at {room.floor_dbfs:.0f} dBFS"
+    if room.false_speech > FALSE_SPEECH:
+        threshold = min(0.9, round(room.highest_probability + 0.05, 2))
+        reason = (
+            f"{floor}, and {room.false_speech:.0%} of it was taken for speech although you were silent:"
+            " something speaks or sings there, or the threshold should be higher."
+        )
+        return Advice((reason,), {"hearing": {"start_threshold": max(threshold, start_threshold)}})
+    if room.floor_dbfs > LOUD_DBFS:
+        return Advice((f"{floor}, which is loud: speak near the microphone, or turn it down.",))
+    return Advice((f"{floor}, and nothing in it was taken for speech: the thresholds fit.",))
+
+
+def together(*advice: Advice) -> Advice:
+    """All of it as one."""
+    reasons = [reason for one in advice for reason in one.reasons]
+    return Advice(tuple(reasons), {group: of for one in advice for group, of in one.settings.items()})
+
+
+def _best_way(ways: Sequence[Cost]) -> Cost:
+    """The simplest way (one thread, int8) unless another is clearly faster."""
+    simplest = min(ways, key=lambda cost: (cost.compute_type != "int8", cost.threads))
+    fastest = min(ways, key=lambda cost: cost.seconds)
+    return fastest if fastest.seconds <= WORTH * simplest.seconds else simplest
+
+
+def _threads(count: int) -> str:
+    return "1 thread" if count == 1 else f"{count} threads"
