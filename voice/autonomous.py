@@ -29,6 +29,7 @@ from questionnaire import (
     read_questionnaire,
 )
 from voice.audio import FRAME_S, Frame, level_dbfs, silent_frame
+from voice.commands import Spoken
 from voice.ears import Ears
 from voice.errors import DeviceError, VoiceError
 from voice.events import (
@@ -89,6 +90,8 @@ class _Job:
         announced: bool,
         slowly: bool,
         options: Sequence[str],
+        *,
+        repeats: bool,
     ) -> None:
         self.source = text
         self.kind = kind
@@ -96,6 +99,7 @@ class _Job:
         self.announced = announced
         self.slowly = slowly
         self.options = options
+        self.repeats = repeats
         self.whole = kind is not Kind.TEXT
         """Whether it is said whole, however long it is: what is asked is, what is told is not."""
         self.scope = anyio.CancelScope()
@@ -120,6 +124,7 @@ class AutonomousVoice:
     ``heard``, all that came of one frame together; who has the turn, and that time passes, to ``happened``;
     everything else to ``emit``. What to do about any of it is their business: this class decides nothing.
     ``coordinator`` is that of the tools that are withheld; what it is asking when Voice begins is narrated.
+    ``is_answer`` says which spoken stop is the answer to what is being asked, and is not obeyed.
     """
 
     def __init__(
@@ -132,6 +137,7 @@ class AutonomousVoice:
         happened: Callable[[Happening], None],
         coordinator: Coordinator | None = None,
         language: str = "en",
+        is_answer: Callable[[Spoken], bool] = lambda _stop: False,
     ) -> None:
         self._tools = tools
         self._open_parts = open_parts
@@ -140,6 +146,7 @@ class AutonomousVoice:
         self._happened = happened
         self._coordinator = coordinator
         self._language = language
+        self._is_answer = is_answer
         self._state = VoiceState.INACTIVE
         self._stop = anyio.Event()
         self._lift: Lift | None = None
@@ -239,17 +246,19 @@ class AutonomousVoice:
         start: Position | None = None,
         slowly: bool = False,
         options: Sequence[str] = (),
+        repeats: bool = True,
     ) -> NarrationEnded:
         """Speak a text, when nobody is speaking any more; returns when it has been heard, or how it ended.
 
         A narration that begins waits until the turn of whoever is speaking has been delivered or dropped.
-        ``options`` are the labels of what it asks to choose from: they are likely to be said.
+        ``options`` are the labels of what it asks to choose from: they are likely to be said. Unless it
+        ``repeats`` something else is repeated where that is wanted: the question that it is a remark on.
         With ``announced`` it is told as `NarrationStarted` and `NarrationEnded`, the second also where the
         caller is cancelled. Raises `VoiceError` when Voice is not active.
         """
         if self._state is not VoiceState.ACTIVE or self._parts is None:
             raise VoiceError("Voice is not active, so nothing can be narrated.")
-        job = _Job(text, kind, start, announced, slowly, options)
+        job = _Job(text, kind, start, announced, slowly, options, repeats=repeats)
         self._jobs.append(job)
         if announced:
             self._emit(NarrationStarted(job.text))
@@ -362,6 +371,7 @@ class AutonomousVoice:
         self._parts = parts
         parts.narrator.manner = self._manner or parts.narrator.manner
         parts.ears.stop_while_silent = self._agent_works
+        parts.ears.is_answer = self._is_answer
         parts.ears.hearing.know(self._names)
         try:
             async with anyio.create_task_group() as tasks:
@@ -492,9 +502,9 @@ class AutonomousVoice:
         while job.ending is None:
             await self._until_nobody_speaks(parts.ears)
             job.audible = True
-            if job.kind not in (Kind.REMARK, Kind.REPEAT):
+            if job.kind not in (Kind.REMARK, Kind.REPEAT) and job.repeats:
                 self._last = job
-            self._happened(Speaking(job.text, job.kind))
+            self._happened(Speaking(job.text, job.kind, tuple(job.options)))
             with _FloorBySentence(parts, whole=isinstance(job.source, str)):
                 narrated = await parts.narrator.narrate(
                     job.source, start=job.position, slowly=job.slowly, whole=job.whole

@@ -72,7 +72,7 @@ from voice.speaking.manner import Manner
 from voice.speaking.once import unsaid
 from voice.speaking.shortening import shortened
 from voice.speaking.writing import Writing
-from voice.spoken_presenter import SpokenPresenter
+from voice.spoken_presenter import Again, SpokenPresenter
 from voice.tasks import lone_errors
 from voice.tools import voice_toolset
 from voice.turn_taking import (
@@ -94,6 +94,7 @@ from voice.turn_taking import (
     Tell,
     TurnTaking,
     Typed,
+    Verbatim,
     Waiting,
 )
 
@@ -166,6 +167,7 @@ class Chat:
             happened=self._take,
             coordinator=self._coordinator,
             language=settings.speaking.language,
+            is_answer=self._turns.is_answer,
         )
         self._voice_wanted = False
         self._voice_error: VoiceError | None = None
@@ -386,21 +388,32 @@ class Chat:
         """Wait until Voice is in another state, or is to be."""
         await self._changed.wait()
 
-    async def say(self, text: str) -> NarrationEnding:
-        """Narrate a question of a structured request; returns how that ended.
+    async def say(self, text: str, *, repeats: bool = True, slowly: bool = False) -> NarrationEnding:
+        """Narrate what a structured request asks, or remarks; returns how that ended.
 
         Raises `VoiceError` when Voice is not active.
         """
-        return (await self._voice.narrate(text, Kind.QUESTION, options=self.option_labels)).ending
+        ended = await self._voice.narrate(
+            text, Kind.QUESTION, options=self.option_labels, repeats=repeats, slowly=slowly
+        )
+        return ended.ending
+
+    def takes_own_words(self, on: bool) -> None:
+        """What is said next is the answer itself, also where it would else be a spoken control."""
+        self._take(Verbatim(on))
+
+    def discard(self, reply: UserMessage) -> None:
+        """Tell that what was said to a structured request is no reply to what it asks now."""
+        self._act([Drop(DiscardReason.TOO_EARLY, reply.text), Play(Earcon.NOT_SENT)])
 
     @contextmanager
-    def replies(self) -> Iterator[AsyncIterator[UserMessage]]:
+    def replies(self) -> Iterator[AsyncIterator[UserMessage | Again]]:
         """While it is held, what is said, and sent from the input line, comes here and not to the agent.
 
         Not what somebody had begun to say before: that was for the agent. To it goes, too, what nobody has
         taken when it ends.
         """
-        send, receive = anyio.create_memory_object_stream[UserMessage](float("inf"))
+        send, receive = anyio.create_memory_object_stream[UserMessage | Again](float("inf"))
         replier = _Replier(send, self.now_s)
         self._repliers.append(replier)
         self._take(Asking(on=True))
@@ -413,7 +426,9 @@ class Chat:
                 self._take(Asking(on=False))
             with receive, suppress(anyio.WouldBlock, anyio.EndOfStream):
                 while True:
-                    self._deliver(receive.receive_nowait(), self._settings.conversation.while_busy, told=True)
+                    left = receive.receive_nowait()
+                    if isinstance(left, UserMessage):
+                        self._deliver(left, self._settings.conversation.while_busy, told=True)
 
     def _deliver(
         self,
@@ -598,6 +613,8 @@ class Chat:
                 voice.resume()
             case Do.GO_ON:
                 voice.go_on()
+            case Do.REPEAT | Do.REPEAT_SLOWLY if self._repliers:
+                self._repliers[-1].send.send_nowait(Again(slowly=what is Do.REPEAT_SLOWLY))
             case Do.REPEAT:
                 voice.repeat()
             case Do.REPEAT_SLOWLY:
@@ -671,7 +688,7 @@ class _Written:
 class _Replier:
     """Where replies go while a structured request is being asked by voice."""
 
-    send: MemoryObjectSendStream[UserMessage]
+    send: MemoryObjectSendStream[UserMessage | Again]
     since_s: float
 
     def takes(self, message: UserMessage) -> bool:

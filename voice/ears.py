@@ -86,6 +86,11 @@ FELL_BACK = (
     " spoken stop. To speak at any time, use headphones."
 )
 
+
+def _never(_stop: Spoken) -> bool:
+    return False
+
+
 StopPhrase = Callable[[str, str], Spoken | None]
 """Finds the stop in what was heard, given what we are saying: `voice.commands.Controls.stop_phrase_in`."""
 
@@ -112,6 +117,8 @@ class Ears:
         self.hearing = hearing
         self.stop_while_silent = False
         """Whether a spoken stop has its fast path also while we say nothing: while the agent works."""
+        self.is_answer: Callable[[Spoken], bool] = _never
+        """Which stop is the answer to what is being asked: it is not obeyed, and is heard like any answer."""
         self._duplex = duplex
         self._canceller = canceller if duplex is Duplex.CANCELLED else None
         self._phrases = phrases
@@ -249,7 +256,7 @@ class Ears:
         if not ours and (inside or not overheard.whole):
             return []
         stop = self._stop_phrase_in(overheard.text, ours)
-        if stop is None:
+        if stop is None or self.is_answer(stop):
             return []
         self._obeyed_s = overheard.end_s + A_WORD_S
         heard = CommandHeard(stop.command, stop.phrase, self.now_s)

@@ -62,6 +62,9 @@ class DiscardReason(StrEnum):
     CUT_OFF = "cut_off"
     """The microphone was lost, or Voice switched off, before the speaker had finished. The text is what was
     said so far: half a reply may say the contrary of the whole, so it is shown and not sent."""
+    TOO_EARLY = "too_early"
+    """It was said to a structured request, and began before what is asked now was asked: it is no answer to
+    that, and what it may have answered is settled."""
     ASLEEP = "asleep"
     """Listening was paused, and it was not the phrase that wakes it."""
 

@@ -46,6 +46,7 @@ from voice.listening.judging import joined
 from voice.ports import Delivery
 from voice.settings import Settings
 from voice.speaking.earcons import Earcon
+from voice.speaking.shortening import shortened
 from voice.wording import find, words
 
 # --- What happens -----------------------------------------------------------------------------------------
@@ -66,10 +67,11 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Speaking:
-    """A narration begins to be heard, or goes on after a pause."""
+    """A narration begins to be heard, or goes on after a pause; ``options`` is what can be chosen."""
 
     text: str
     kind: Kind
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,13 @@ class Asking:
 
 
 @dataclass(frozen=True)
+class Verbatim:
+    """What is said next is (or is no longer) the answer itself, in the user's own words."""
+
+    on: bool
+
+
+@dataclass(frozen=True)
 class Asked:
     """The agent asks with a text that it wrote, and that has been heard as such."""
 
@@ -163,6 +172,7 @@ Happening = (
     | MicrophoneLost
     | MicrophoneBack
     | Asking
+    | Verbatim
     | Asked
     | Waiting
     | Accepted
@@ -263,6 +273,7 @@ _PLAIN_COMMANDS = {
     Command.FASTER: Do.FASTER,
     Command.SLOWER: Do.SLOWER,
 }
+_REPEATS = frozenset({Command.REPEAT, Command.REPEAT_SLOWLY})
 _WORTH_A_SIGN = {
     DiscardReason.NO_WORDS,
     DiscardReason.PHANTOM,
@@ -317,6 +328,9 @@ class TurnTaking:
         """How long the narration has been paused by a sound; None where it is not."""
         self._unfinished = False
         self._said_anything = False
+        self._verbatim = False
+        self._options: tuple[str, ...] = ()
+        """The labels of what is asked, or was asked last, to choose from."""
         self._question = ""
         """What the agent asked last, until there is a reply or a new turn of its own."""
         self._reply_due = False
@@ -383,8 +397,10 @@ class TurnTaking:
                 return self._drafted(text)
             case Typed(text, at_s):
                 return self._typed(text, at_s)
-            case Speaking(text, kind):
-                return self._we_speak(text, kind)
+            case Speaking(text, kind, options):
+                return self._we_speak(text, kind, options)
+            case Verbatim(on):
+                self._verbatim = on
             case Silent(unfinished):
                 return self._we_are_silent(unfinished)
             case Asked(text):
@@ -399,6 +415,7 @@ class TurnTaking:
             case Asking(on):
                 self._asking, self._reply_due, self._open = on, False, None
                 self._question, self._idle_s, self._repeated = "", 0.0, False
+                self._verbatim, self._options = False, ()
             case VoiceStateChanged(state):
                 return self._voice_is(state)
             case Silenced():
@@ -589,20 +606,35 @@ class TurnTaking:
         if self._asking:
             meaningless |= {Command.SEND, Command.SCRATCH}  # of the answers, not of messages
         spoken = self._controls.command_in(text, frozenset(Command) - meaningless)
-        if spoken and spoken.command not in STOPS and find(words(spoken.phrase), words(self._question)) >= 0:
-            return None  # "Continue, or stop?" "Continue." That is an answer
-        return spoken
+        return None if spoken and self.is_answer(spoken) else spoken
+
+    def is_answer(self, spoken: Spoken) -> bool:
+        """Whether a control is an answer to what is asked now.
+
+        "Continue, or stop?" "Stop." Never "stop the voice". In the user's own words everything else is one,
+        but that it be repeated.
+        """
+        if spoken.command is Command.STOP_VOICE:
+            return False
+        if self._verbatim and spoken.command not in _REPEATS:
+            return True
+        if not (self._question or self._asking):
+            return False
+        asks = shortened(self._question) if spoken.command is Command.STOP_TALKING else self._question
+        phrase = words(spoken.phrase)
+        return any(find(phrase, words(asked)) >= 0 for asked in (asks, *self._options))
 
     def _stopped(self, event: CommandHeard) -> list[Act]:
         """A stop was heard by its own path: the turn that it is in is nothing more than that."""
-        if not self._obeys:
+        command = Command(event.command)
+        if not self._obeys or self.is_answer(Spoken(command, event.phrase)):
             return []
         self._obeyed_at_s = event.at_s
         acts: list[Act] = [Tell(event)]
         if self._speaking:
             self._speaking = False
             acts.append(DropTurn(DiscardReason.COMMAND))
-        return acts + self._obey(Command(event.command))
+        return acts + self._obey(command)
 
     def _obeyed_already(self, command: Command, message: UserMessage) -> bool:
         """Whether the stop path has heard this before the turn was over."""
@@ -657,7 +689,7 @@ class TurnTaking:
         """Whether we speak, or have only paused."""
         return self._narrating is not None or self._paused_s is not None
 
-    def _we_speak(self, text: str, kind: Kind) -> list[Act]:
+    def _we_speak(self, text: str, kind: Kind, options: tuple[str, ...]) -> list[Act]:
         self._narrating, self._paused_s = kind, None
         if kind in (Kind.REMARK, Kind.REPEAT):
             return []
@@ -666,7 +698,7 @@ class TurnTaking:
         if kind is Kind.QUESTION:
             self._reply_due = True
         if kind is Kind.QUESTION or text.rstrip().endswith("?"):
-            self._question, self._repeated = text, False
+            self._question, self._repeated, self._options = text, False, options
         return self._stir()
 
     def _asked(self, text: str) -> list[Act]:

@@ -9,12 +9,13 @@ from questionnaire import Option, Question, Questionnaire, TimeOut
 from questionnaire import Status as Ending
 from questionnaire.testing import HeldPresenter
 from voice.chat import Chat
+from voice.events import Discarded, DiscardReason
 from voice.settings import Settings
 from voice.testing import ScriptedHost, ScriptedParts
 
 pytestmark = pytest.mark.anyio
 
-CHOOSE = Questionnaire((Question("Merge how?", "", (Option("Squash"), Option("Rebase"))),))
+CHOOSE = Questionnaire((Question("Merge how?", (Option("Squash"), Option("Rebase"))),))
 FORM = {"questions": [{"id": "how", "question": "Merge how?", "type": "text"}]}
 
 
@@ -58,6 +59,11 @@ class Stage(ScriptedParts):
         await self.microphone.drained()
         await settled()
 
+    async def passes(self, seconds):
+        self.microphone.feed(seconds, spoken=False)
+        await self.microphone.drained()
+        await settled()
+
     def of(self, *kinds):
         return [event for event in self.events if isinstance(event, kinds)]
 
@@ -96,3 +102,65 @@ async def test_what_the_host_insists_on_does_so_too():
         await stage.insist()
     assert [outcome.status for outcome in stage.outcomes] == [Ending.TIMED_OUT]
     assert signals.given == ["Merge how?", ""]
+
+
+# --- What is said to it -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("label", ["Stop", "Repeat", "Continue", "Undo", "Louder"])
+async def test_an_option_wins_over_the_control_of_its_name_also_while_the_agent_works(label):
+    stage = Stage(f"{label}.")
+    async with stage.going_on() as tasks:
+        stage.host.begin()
+        tasks.start_soon(
+            stage.insist, Questionnaire((Question("What now?", (Option("Wait"), Option(label))),))
+        )
+        await stage.passes(0.1)
+        await stage.hears()
+        assert [outcome.responses[0].answer.selected for outcome in stage.outcomes] == [(1,)]
+        assert stage.host.interrupted == 0
+        assert stage.host.sent == []
+
+
+async def test_repeat_says_the_whole_question_and_never_the_remark_that_came_last():
+    stage = Stage("I like trains.", "Say that again slowly.", "Say it again.", "Squash.")
+    async with stage.going_on() as tasks:
+        tasks.start_soon(stage.insist)
+        await stage.passes(0.1)
+        question = list(stage.engine.texts)
+        for _ in range(3):
+            await stage.hears()
+        assert stage.engine.texts[-2 * len(question) :] == question * 2
+        assert stage.engine.texts[: -2 * len(question)] != question
+        await stage.hears()
+    assert [outcome.status for outcome in stage.outcomes] == [Ending.ANSWERED]
+
+
+async def test_a_question_that_nobody_answers_is_repeated_itself_and_not_the_remark_on_it():
+    stage = Stage("I like trains.", settings={"conversation": {"answer_within_s": 5.0}})
+    async with stage.going_on() as tasks:
+        tasks.start_soon(stage.insist)
+        await stage.passes(0.1)
+        await stage.hears()
+        told = len(stage.engine.texts)
+        await stage.passes(6.0)
+        repeated = " ".join(stage.engine.texts[told:])
+        assert "Merge how?" in repeated
+        assert "Options: 1, Squash; 2, Rebase." in repeated
+
+
+async def test_what_was_begun_before_the_next_question_is_shown_as_no_answer():
+    two = Questionnaire((*CHOOSE.questions, Question("Which name?")))
+    stage = Stage("Squash.", "Or no, rebase.")
+    stage.transcript_after_s = 2.0
+    async with stage.going_on() as tasks:
+        tasks.start_soon(stage.insist, two)
+        await stage.passes(1.0)
+        stage.say(0.5, 1.7)
+        stage.say(0.5, 2.5)
+        await stage.passes(4.0)
+        assert (DiscardReason.TOO_EARLY, "Or no, rebase.") in [
+            (event.reason, event.text) for event in stage.of(Discarded)
+        ]
+        assert stage.host.sent == []
+        assert stage.outcomes == []

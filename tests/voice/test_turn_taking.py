@@ -48,6 +48,7 @@ from voice.turn_taking import (
     Tell,
     TurnTaking,
     Typed,
+    Verbatim,
     Waiting,
 )
 
@@ -97,6 +98,60 @@ def wait(turns, seconds, busy=False):
 def ask(turns, text="Which one?", kind=Kind.QUESTION):
     """The agent asks, and we have said it."""
     return [*turns.take(Speaking(text, kind)), *turns.take(Silent())]
+
+
+@pytest.mark.parametrize("works", [False, True])
+@pytest.mark.parametrize("label", ["Stop", "Repeat", "Continue", "Undo", "Louder", "Stop the server"])
+def test_what_can_be_chosen_is_no_control_also_while_the_agent_works(label, works):
+    said = f"{label.split(' ')[0]}."
+    turns = machine(conversation={"reopen_s": 0})
+    if works:
+        turns.take(AgentStarted())
+    turns.take(Speaking("Question 1: What now?", Kind.QUESTION, (label, "Wait")))
+    turns.take(Silent(unfinished=True))  # so that there is something to go on with
+    assert texts(says(turns, said)) == [said]
+    turns.take(Asking(on=True))
+    turns.take(Speaking("Question 1: What now?", Kind.QUESTION, (label, "Wait")))
+    assert turns.heard([CommandHeard("stop_talking", "stop", 4.0)]) == [] or "Stop" not in label
+    assert texts(says(turns, said)) == [said]
+    turns.take(Speaking("I am not sure.", Kind.QUESTION, (label, "Wait")))
+    turns.take(Silent())
+    assert texts(says(turns, said)) == [said]
+    turns.take(Asking(on=False))
+    turns.take(Waiting(1, spoken=True))
+    if works and label != "Continue":  # there is nothing to go on with
+        assert texts(says(turns, said)) == []  # it is a control again
+
+
+def test_nothing_that_can_be_chosen_keeps_voice_on():
+    turns = machine()
+    turns.take(Asking(on=True))
+    ask(turns, "What now? Options: 1, Stop voice; 2, Wait.")
+    assert Do.SWITCH_OFF in says(turns, "Stop voice.")
+    turns.take(Verbatim(on=True))
+    assert Do.SWITCH_OFF in says(turns, "Stop voice.")
+
+
+def test_a_narrated_question_that_offers_to_stop_is_answered_so_also_while_the_agent_works():
+    turns = machine()
+    turns.take(AgentStarted())
+    ask(turns, "The tests fail. Shall I continue, or stop?")
+    assert delivered(says(turns, "Stop.")) == [("Stop.", Delivery.STEER)]
+    ask(turns, "I will not stop before it is done. Which one first?")
+    assert Do.INTERRUPT_AGENT in says(turns, "Stop.")
+
+
+@pytest.mark.parametrize("word", ["Stop.", "Undo.", "Louder.", "Go on."])
+def test_in_own_words_a_control_is_an_answer_too(word):
+    turns = machine()
+    turns.take(AgentStarted())
+    turns.take(Asking(on=True))
+    ask(turns, "What shall the button say?")
+    turns.take(Verbatim(on=True))
+    assert texts(says(turns, word)) == [word]
+    assert Do.REPEAT in says(turns, "Repeat that.")
+    turns.take(Verbatim(on=False))
+    assert texts(says(turns, "Louder.")) == []
 
 
 def test_remarks_of_our_own_are_in_the_language_that_we_speak():
@@ -596,7 +651,9 @@ def test_a_lost_host_is_said_and_its_question_forgotten():
 def test_a_turn_that_ends_by_an_error_is_not_left_in_silence():
     turns = machine()
     turns.take(AgentStarted())
-    assert Say("The model is overloaded.", written=False) in turns.take(AgentEnded("The model is overloaded."))
+    assert Say("The model is overloaded.", written=False) in turns.take(
+        AgentEnded("The model is overloaded.")
+    )
 
 
 def test_the_status_follows_what_goes_on():

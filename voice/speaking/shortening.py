@@ -9,7 +9,8 @@ from voice.speaking.speakable import speakable
 
 _QUESTION = re.compile(r"""[?？؟][.!?…"'”’»)\]」』]*$""")  # noqa: RUF001
 _OPTIONS = re.compile(
-    r"(?:\d{1,2}|[a-zA-Z])[.,):]\s|(?:options?|choices?)\b.{0,12}:|option\s+\w+\b", re.IGNORECASE
+    r"(?:\d{1,2}|[a-zA-Z])[.,):]\s|(?:options?|choices?|möglichkeiten)\b.{0,12}:|option\s+\w+\b",
+    re.IGNORECASE,
 )
 """The beginning of a sentence that lists what can be answered: "1. …", "Options: …", "Option B …"."""
 

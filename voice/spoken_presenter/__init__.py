@@ -10,6 +10,6 @@ repeated "yes" confirms anything.
 """
 
 from voice.spoken_presenter.presenter import SpokenPresenter
-from voice.spoken_presenter.talk import SURFACE, Ear
+from voice.spoken_presenter.talk import SURFACE, Again, Ear
 
-__all__ = ["SURFACE", "Ear", "SpokenPresenter"]
+__all__ = ["SURFACE", "Again", "Ear", "SpokenPresenter"]

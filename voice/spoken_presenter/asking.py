@@ -52,14 +52,24 @@ class Asking:
         self._heard_out = False
         """Whether it was read back to its end."""
 
-    async def ask(self, notice: str, *, anew: bool) -> None:
+    @property
+    def takes_own_words(self) -> bool:
+        """Whether what is said now is the answer itself, in whatever words."""
+        return self._read_back is None and (self._in_own_words or self._question.kind is Kind.TEXT)
+
+    async def again(self, *, slowly: bool) -> None:
+        """Narrate the whole question once more; what waited to be confirmed does so no longer."""
+        self._read_back, self._in_own_words = None, False
+        await self.ask("", anew=True, slowly=slowly)
+
+    async def ask(self, notice: str, *, anew: bool, slowly: bool = False) -> None:
         """Narrate the question, or where it was only just asked the notice alone."""
         if not anew:
             await self._talk.say(notice)
             return
         question = spoken_question(self._question, self._index + 1, self._talk.language)
         optional = "" if self._question.required else self._talk.said("optional")
-        if await self._talk.say(notice, question, optional):
+        if await self._talk.ask(notice, question, optional, slowly=slowly):
             self._talk.shown(self._index, _unspoken(self._question))
 
     @property
@@ -168,7 +178,7 @@ class Asking:
         pending, self._read_back = self._read_back, None
         match wish:
             case Wish.REPEAT:
-                await self.ask("", anew=True)
+                await self.again(slowly=False)
                 return None
             case Wish.OWN_WORDS:
                 beside = pending.selected if pending and self._question.multi_select else ()
@@ -185,6 +195,7 @@ class Asking:
 
     async def _ask_for_words(self, beside: tuple[int, ...] = ()) -> None:
         self._in_own_words, self._beside = True, beside
+        self._talk.takes_own_words(True)
         await self._talk.say(self._talk.said("your_words"))
 
     async def _own_words(self, reply: UserMessage) -> Act | None:

@@ -10,7 +10,7 @@ from questionnaire import Act, Back, GoTo, Interview, NoInterface, Status, Step,
 from voice.errors import VoiceError
 from voice.spoken_presenter.asking import Asking
 from voice.spoken_presenter.review import Review
-from voice.spoken_presenter.talk import Ear, Talk
+from voice.spoken_presenter.talk import Again, Ear, Talk
 
 
 class SpokenPresenter:
@@ -76,9 +76,14 @@ async def _conduct(talk: Talk, step: Step, *, anew: bool, notice: str) -> Act:
     notices = [notice, step.notice, talk.said("cancel_again") if step.stopping else ""]
     if anew:
         talk.begin()
+    talk.takes_own_words(place.takes_own_words)
     await place.ask(" ".join(filter(None, notices)), anew=anew)
     while True:
+        talk.takes_own_words(place.takes_own_words)
         reply = await talk.reply()
+        if isinstance(reply, Again):
+            await place.again(slowly=reply.slowly)
+            continue
         act = await (place.spoken(reply) if reply.source == "voice" else place.typed(reply.text))
         if act is not None:
             return act

@@ -18,14 +18,24 @@ class Review:
         self._heard = False
         self._unclear = 0
 
-    async def ask(self, notice: str, *, anew: bool) -> None:
+    takes_own_words = False
+
+    async def again(self, *, slowly: bool) -> None:
+        """Narrate all answers once more."""
+        await self.ask("", anew=True, slowly=slowly)
+
+    async def ask(self, notice: str, *, anew: bool, slowly: bool = False) -> None:
         """Narrate what was answered, or the notice alone."""
         if not anew:
             await self._talk.say(notice)
             return
         answers = (self._answer(index) for index in range(len(self._step.responses)))
-        self._heard = await self._talk.say(
-            notice, self._talk.said("review"), *answers, self._talk.said("send_or_change")
+        self._heard = await self._talk.ask(
+            notice,
+            self._talk.said("review"),
+            *answers,
+            self._talk.said("send_or_change"),
+            slowly=slowly,
         )
         if self._heard:
             self._talk.shown(None)

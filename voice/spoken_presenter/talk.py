@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Protocol
 
 from questionnaire import Input, Interview, Provenance, Shown
@@ -19,6 +20,13 @@ ASKED_AGAIN = 2
 """So often an unclear reply is answered with what is possible; then the person knows it."""
 
 
+@dataclass(frozen=True)
+class Again:
+    """A reply: what is asked is to be said once more, all of it."""
+
+    slowly: bool = False
+
+
 class Ear(Protocol):
     """The session, as this presenter sees it."""
 
@@ -27,14 +35,23 @@ class Ear(Protocol):
         """Seconds of audio time, as in `voice.events`."""
         ...
 
-    async def say(self, text: str) -> NarrationEnding:
+    async def say(self, text: str, *, repeats: bool = True, slowly: bool = False) -> NarrationEnding:
         """Narrate a text and return how that ended; when cancelled, the sound stops.
 
-        Raises `VoiceError` where Voice is off.
+        Unless it ``repeats`` it is a remark on what was asked: that, and not the remark, is repeated where
+        nobody answers. Raises `VoiceError` where Voice is off.
         """
         ...
 
-    def replies(self) -> AbstractContextManager[AsyncIterator[UserMessage]]:
+    def takes_own_words(self, on: bool) -> None:
+        """Whether what is said next is the answer itself, in whatever words."""
+        ...
+
+    def discard(self, reply: UserMessage) -> None:
+        """Show that a reply is taken for no answer, since it began before what is asked now."""
+        ...
+
+    def replies(self) -> AbstractContextManager[AsyncIterator[UserMessage | Again]]:
         """During the block what is said, and sent from the input line, comes here and not to the agent.
 
         The replies end where no more can come.
@@ -49,7 +66,7 @@ class Talk:
         self,
         interview: Interview,
         ear: Ear,
-        replies: AsyncIterator[UserMessage],
+        replies: AsyncIterator[UserMessage | Again],
         language: str,
         clock: Callable[[], float],
     ) -> None:
@@ -67,22 +84,36 @@ class Talk:
         """Ask something new: what began before now is no reply to it."""
         self._asked_at_s = self._ear.now_s
 
-    async def reply(self) -> UserMessage:
+    async def reply(self) -> UserMessage | Again:
         """The next reply to what is asked now. Raises `VoiceError` where none can come any more."""
         async for reply in self._replies:
+            if isinstance(reply, Again):
+                return reply
             if self._ear.now_s < self._asked_at_s:  # Voice was started anew, and its time with it
                 self._asked_at_s = self._spoken_until_s = 0.0
             if _began_s(reply) >= self._asked_at_s:
                 return reply
+            self._ear.discard(reply)
         raise VoiceError("Voice ended before the question was answered.")
+
+    def takes_own_words(self, on: bool) -> None:
+        """Whether what is said next is the answer itself, in whatever words."""
+        self._ear.takes_own_words(on)
+
+    async def ask(self, *parts: str, slowly: bool = False) -> bool:
+        """Narrate what is asked, as `say` does a remark on it."""
+        return await self._narrate(parts, repeats=True, slowly=slowly)
 
     async def say(self, *parts: str) -> bool:
         """Narrate, and return whether it came to its end. Raises `VoiceError` where nothing can be heard."""
+        return await self._narrate(parts, repeats=False)
+
+    async def _narrate(self, parts: tuple[str, ...], *, repeats: bool, slowly: bool = False) -> bool:
         text = " ".join(filter(None, parts))
         if not text:
             return True
         self._said_last = text
-        ending = await self._ear.say(text)
+        ending = await self._ear.say(text, repeats=repeats, slowly=slowly)
         self._spoken_until_s = self._ear.now_s
         if ending is NarrationEnding.FAILED:
             raise VoiceError("The question could not be spoken.")

@@ -24,7 +24,7 @@ from questionnaire import (
 from questionnaire.testing import Abilities, FakeClock, HeldPresenter, all_quiet, check_presenter
 from voice.errors import VoiceError
 from voice.events import NarrationEnding, Span, UserMessage
-from voice.spoken_presenter import SURFACE, SpokenPresenter
+from voice.spoken_presenter import SURFACE, Again, SpokenPresenter
 
 pytestmark = pytest.mark.anyio
 
@@ -45,9 +45,20 @@ class Air:
         self.waiting = 0
         self.open = 0
         self.off = False
+        self.discarded = []
+        self.asked = []
+        self.own_words = False
         self._send = self._receive = None
 
-    async def say(self, text):
+    def takes_own_words(self, on):
+        self.own_words = on
+
+    def discard(self, reply):
+        self.discarded.append(reply.text)
+
+    async def say(self, text, *, repeats=True, slowly=False):
+        if repeats:
+            self.asked.append((text, slowly))
         assert text.strip(), "there is nothing to say"
         await checkpoint()
         if self.off:
@@ -89,6 +100,11 @@ class Air:
             begin = self.now_s - 0.5 if began_s is None else began_s
             message = UserMessage(text, "voice", self.now_s, Span(begin, self.now_s), confidence=confidence)
         self._send.send_nowait(message)
+        await all_quiet()
+
+    async def wants_it_again(self, *, slowly=False):
+        await self.listening()
+        self._send.send_nowait(Again(slowly))
         await all_quiet()
 
     async def listening(self):
@@ -499,6 +515,48 @@ async def test_what_was_said_before_a_question_is_no_answer_to_it():
         assert dialog.answers == [Answer((0,)), None]
         await dialog.hear("Ledger.")
         assert dialog.answers == [Answer((0,)), Answer(custom="Ledger")]
+
+
+async def test_what_is_no_answer_any_more_is_shown_and_not_lost_without_a_word():
+    async with asked(WHERE, NAME) as dialog:
+        before = dialog.air.now_s
+        await dialog.hear("One.")
+        await dialog.hear("No, the second.", began_s=before)
+        assert dialog.air.discarded == ["No, the second."]
+        assert dialog.answers == [Answer((0,)), None]
+
+
+@pytest.mark.parametrize("slowly", [False, True])
+async def test_wanted_again_the_whole_question_is_said_and_no_remark(slowly):
+    async with asked(ALLOW) as dialog:
+        await dialog.hear("I like trains.")
+        question, remark = dialog.air.said
+        assert question != remark
+        await dialog.air.wants_it_again(slowly=slowly)
+        assert dialog.last == question
+        assert dialog.air.asked == [(question, False), (question, slowly)]
+
+
+async def test_asked_again_what_was_read_back_waits_for_no_confirmation_any_more():
+    async with asked(WHERE, risky=True) as dialog:
+        await dialog.hear("The second one.")
+        await dialog.air.wants_it_again()
+        await dialog.hear("Confirm.")
+        assert dialog.answers == [None]
+
+
+async def test_own_words_are_taken_as_they_are_where_nothing_else_can_be_meant():
+    async with asked(WHERE, NAME) as dialog:
+        await dialog.air.listening()
+        assert not dialog.air.own_words
+        await dialog.hear("Own words.")
+        assert dialog.air.own_words
+        await dialog.air.wants_it_again()
+        assert not dialog.air.own_words
+        await dialog.hear("The first one.")
+        assert dialog.air.own_words  # the next asks for a text
+        await dialog.hear("Undo.")
+        assert dialog.answers == [Answer((0,)), Answer(custom="Undo")]
 
 
 async def test_typed_text_counts_as_soon_as_the_time_of_the_sound_begins_anew():
