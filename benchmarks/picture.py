@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from math import floor, log10
 
 from corpus import Span
 
@@ -46,10 +47,9 @@ def scatter(title: str, x_axis: str, y_axis: str, points: Sequence[Point]) -> st
         _line(LEFT, y_at(0), WIDTH - RIGHT, y_at(0), "black"),
         _line(LEFT, TOP, LEFT, y_at(0), "black"),
     ]
-    for number in range(TICKS + 1):
-        x, y = x_most * number / TICKS, y_most * number / TICKS
-        lines.append(_text(x_at(x), y_at(0) + 18, f"{x:.3g}", anchor="middle"))
-        lines.append(_text(LEFT - 6, y_at(y) + 4, f"{y:.2f}", anchor="end"))
+    lines += [_text(x_at(x), y_at(0) + 18, f"{x:g}", anchor="middle") for x in ticks(x_most)]
+    for y in ticks(y_most):
+        lines.append(_text(LEFT - 6, y_at(y) + 4, f"{y:g}", anchor="end"))
         lines.append(_line(LEFT, y_at(y), WIDTH - RIGHT, y_at(y), "#eeeeee"))
     for point in points:
         colour = "#b3261e" if point.marked else "#30506e"
@@ -59,6 +59,13 @@ def scatter(title: str, x_axis: str, y_axis: str, points: Sequence[Point]) -> st
         lines.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="{colour}"/>')
         lines.append(_text(x + 9, y - 8, point.name, colour=colour))
     return "\n".join([*lines, "</svg>", ""])
+
+
+def ticks(most: float) -> list[float]:
+    """Round numbers from 0 to that, `TICKS` steps at most."""
+    power = 10.0 ** floor(log10(most / TICKS))
+    step = next(power * times for times in (1, 2, 5, 10) if most / (power * times) <= TICKS)
+    return [round(step * number, 10) for number in range(floor(most / step + 1e-9) + 1)]
 
 
 def _text(

@@ -2,7 +2,7 @@
 
 from xml.etree import ElementTree as ET
 
-from picture import Point, scatter
+from picture import Point, scatter, ticks
 
 NAMES = "{http://www.w3.org/2000/svg}"
 
@@ -23,3 +23,9 @@ def test_points_stand_where_they_belong():
 
 def test_points_at_nothing_are_drawn():
     assert "circle" in scatter("T", "x", "y", [Point("p", 0.0, 0.0, (0.0, 0.0), (0.0, 0.0))])
+
+
+def test_ticks_are_round():
+    assert ticks(10.3) == [0, 2, 4, 6, 8, 10]
+    assert ticks(3.57) == [0, 1, 2, 3]
+    assert ticks(0.6) == [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
