@@ -47,7 +47,7 @@ async def run(
     heard_by = microphone or make_microphone(settings.hearing, lambda sentence: emit(Notice(sentence)))
     spoken_by = speaker or make_speaker(settings.speaking, heard=True)
     weights = await anyio.to_thread.run_sync(find_weights, settings.transcription)
-    transcriber = make_transcriber(settings.transcription, weights)
+    transcriber = make_transcriber(settings.transcription, weights, remember=True)
     hosts: list[PydanticAiHost] = []
     idle = anyio.Event()
 

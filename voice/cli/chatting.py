@@ -223,6 +223,7 @@ def told_limits(settings: Settings) -> tuple[str, ...]:
         f"you are warned at {hearing.warn_s:g} s, and cut at {hearing.longest_s:g} s",
         f"{repeated}, and then it is quiet, with the microphone {conversation.quiet_microphone}",
         f"narration goes on {conversation.resume_after_s:g} s after a sound without words",
+        f"who speaks on within {conversation.reopen_s:g} s of a message that was sent adds to it",
         f"a message that comes while the agent works: {conversation.while_busy.replace('_', ' ')}",
         f"while the agent speaks: {hearing.duplex}",
     )

@@ -72,7 +72,7 @@ def serve_until_signalled(settings: Settings, *, on: bool, port: int | None) -> 
 async def _real_parts(settings: Settings) -> AsyncGenerator[Parts]:
     """Open the devices and the engines; what is missing is told when Voice is switched on, not before."""
     weights = await to_thread.run_sync(find_weights, settings.transcription, abandon_on_cancel=True)
-    transcriber = make_transcriber(settings.transcription, weights)
+    transcriber = make_transcriber(settings.transcription, weights, remember=True)
     microphone = make_microphone(settings.hearing, _notice)
     speaker = make_speaker(settings.speaking, heard=True)
     async with open_parts(settings, transcriber, microphone, speaker, _notice) as parts:

@@ -119,7 +119,7 @@ def scripted(monkeypatch, capsys, tmp_path):
             async def ready(self):
                 pass
 
-        async def replay_all(files, transcriber, settings, *, realtime=False):
+        async def replay_all(files, transcriber, settings, *, asked="", realtime=False):
             for file, _ in files:
                 for event in events:
                     yield file, event
