@@ -124,12 +124,13 @@ def open_port(number: int, environ: Mapping[str, str]) -> Port:
 
 def with_token(app: _App, token: str) -> _App:
     """Return the ASGI application `app` behind a token: a request without it gets 401, whatever it wants."""
-    wanted = f"Bearer {token}".encode()
+    wanted = token.encode()
 
     async def guarded(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "lifespan":
-            given = dict(scope["headers"]).get(b"authorization", b"")
-            if scope["type"] != "http" or not secrets.compare_digest(given, wanted):
+            scheme, _, given = dict(scope["headers"]).get(b"authorization", b"").partition(b" ")
+            known = scheme.lower() == b"bearer" and secrets.compare_digest(given.strip(), wanted)
+            if scope["type"] != "http" or not known:
                 headers = [(b"www-authenticate", b"Bearer"), (b"content-type", b"text/plain")]
                 await send({"type": "http.response.start", "status": 401, "headers": headers})
                 await send({"type": "http.response.body", "body": b"This needs the token of the server.\n"})

@@ -92,6 +92,9 @@ def test_a_port_that_is_taken_is_no_port():
     ("kind", "headers", "passes"),
     [
         ("http", [(b"authorization", b"Bearer a-token-of-plain-words")], True),
+        ("http", [(b"authorization", b"bearer a-token-of-plain-words")], True),  # RFC 9110, 11.1
+        ("http", [(b"authorization", b"Basic a-token-of-plain-words")], False),
+        ("http", [(b"authorization", b"a-token-of-plain-words")], False),
         ("http", [(b"authorization", b"Bearer a-token-of-plain-word")], False),
         ("http", [], False),
         ("websocket", [(b"authorization", b"Bearer a-token-of-plain-words")], False),
