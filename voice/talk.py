@@ -33,7 +33,7 @@ async def run(
 
     That is by voice ("stop voice"), or where the microphone ends. ``history`` are the messages of an earlier
     conversation, ``prompt`` is a first message for the agent. What is returned is valid as the ``history`` of
-    the next conversation, or as the ``message_history`` of any run of the agent's. Cancelled, it ends at once.
+    the next conversation, or as the ``message_history`` of any run of the agent's. Cancelled, it ends.
 
     Without a microphone and a speaker of their own the devices of the settings are used. ``presenter`` shows
     what has to be answered in its structure; without one it is asked by voice alone. ``emit`` hears what
