@@ -162,6 +162,8 @@ class AutonomousVoice:
         self._levels: list[float] = []
         self._turn = anyio.Lock()
         self._free = anyio.Event()
+        self._waits = False
+        """Whether a narration waits until nobody speaks."""
         self._jobs: list[_Job] = []
         self._last: _Job | None = None
         self._unfinished: _Job | None = None
@@ -448,7 +450,7 @@ class AutonomousVoice:
 
     async def _take(self, frame: Frame, ears: Ears) -> None:
         self._pass_on(await ears.push(frame))
-        self._happened(Passed(FRAME_S, ears.busy))
+        self._happened(Passed(FRAME_S, ears.busy, self._waits))
         if not ears.busy:
             self._free.set()
 
@@ -506,12 +508,14 @@ class AutonomousVoice:
                 self._last = job
             self._happened(Speaking(job.text, job.kind, tuple(job.options)))
             with _FloorBySentence(parts, whole=isinstance(job.source, str)):
-                narrated = await parts.narrator.narrate(
-                    job.source, start=job.position, slowly=job.slowly, whole=job.whole
-                )
+                try:
+                    narrated = await parts.narrator.narrate(
+                        job.source, start=job.position, slowly=job.slowly, whole=job.whole
+                    )
+                finally:
+                    job.played_s += parts.narrator.heard_s
             if heard := _words_heard(narrated, job.position):
                 parts.ears.cut_short(heard)
-            job.played_s += narrated.ended.played_s
             job.position, job.notice = narrated.position, narrated.ended.notice
             paused = job.resumed is not None and narrated.ending is NarrationEnding.INTERRUPTED
             if not paused:
@@ -531,9 +535,13 @@ class AutonomousVoice:
         return next((job for job in self._jobs if job.audible), None)
 
     async def _until_nobody_speaks(self, ears: Ears) -> None:
-        while ears.busy:
-            self._free = anyio.Event()
-            await self._free.wait()
+        try:
+            while ears.busy:
+                self._waits = True
+                self._free = anyio.Event()
+                await self._free.wait()
+        finally:
+            self._waits = False
 
     # --- State --------------------------------------------------------------------------------------------
 

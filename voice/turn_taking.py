@@ -6,8 +6,9 @@ done, as acts in their order; it carries nothing out, and its only clock is the 
 
 Who has the turn:
 
-* Typing. The first key holds the microphone, an empty line gives it back. What is sent wins over a spoken
-  reply that is not finished, and over narration.
+* Typing. The first key holds the microphone, an empty line gives it back. A line that only stands holds no
+  narration back: after a while what was being said before it is not sent, and shown. What is sent wins over
+  a spoken reply that is not finished, and over narration.
 * Speaking. What has ended is delivered, also while somebody types. While the agent works it waits, steers or
   interrupts, by setting; the reply to a narrated question goes at once.
 * We. What is said while we narrate (where it is heard at all) pauses the narration. Words end it; a sign of
@@ -41,8 +42,8 @@ from voice.events import (
     VoiceState,
     VoiceStateChanged,
 )
-from voice.phrases import said
 from voice.listening.judging import joined
+from voice.phrases import said
 from voice.ports import Delivery
 from voice.settings import Settings
 from voice.speaking.earcons import Earcon
@@ -103,10 +104,15 @@ class Silenced:
 
 @dataclass(frozen=True)
 class Passed:
-    """So much audio time has passed; ``busy``: somebody speaks, or something said is not yet a message."""
+    """So much audio time has passed.
+
+    ``busy`` says that somebody speaks, or something said is not yet a message; ``waits`` that a narration
+    waits for that.
+    """
 
     seconds: float
     busy: bool
+    waits: bool = False
 
 
 @dataclass(frozen=True)
@@ -290,6 +296,11 @@ GOES_ON_S = 5.0
 may have to be taken back by itself."""
 
 
+STANDS_S = 3.0
+"""After so long without a key whoever began a line is taken to have turned away from it: longer than somebody
+looks for a word, shorter than anybody waits for an answer."""
+
+
 @dataclass(frozen=True)
 class _Open:
     """A spoken message to which its speaker may still add something."""
@@ -316,6 +327,8 @@ class TurnTaking:
         self._asleep = False
         self._quiet = False
         self._draft = ""
+        self._still_s = 0.0
+        """For so long no key has been pressed."""
         self._speaking = False
         self._ended = False
         """Something that was said is being transcribed."""
@@ -391,8 +404,9 @@ class TurnTaking:
     def take(self, happening: Happening) -> list[Act]:
         """Take note of what happens; return what is to be done."""
         match happening:
-            case Passed(seconds, busy):
-                return self._passed(seconds, busy)
+            case Passed(seconds, busy, waits):
+                self._still_s += seconds
+                return [*self._let_narrate(waits), *self._passed(seconds, busy)]
             case Drafted(text):
                 return self._drafted(text)
             case Typed(text, at_s):
@@ -474,7 +488,7 @@ class TurnTaking:
     # --- The keyboard -------------------------------------------------------------------------------------
 
     def _drafted(self, text: str) -> list[Act]:
-        before, self._draft = self._draft, text
+        before, self._draft, self._still_s = self._draft, text, 0.0
         acts = self._stir()
         if text and not before:
             acts.append(Do.HOLD)
@@ -731,6 +745,13 @@ class TurnTaking:
         return [Do.RESUME]
 
     # --- Time ---------------------------------------------------------------------------------------------
+
+    def _let_narrate(self, waits: bool) -> list[Act]:
+        """A line that stands holds the microphone, and not our voice: what it has frozen is not sent."""
+        if not (waits and self._draft and self._speaking and self._still_s >= STANDS_S):
+            return []
+        self._speaking = False
+        return [DropTurn(DiscardReason.TALKED_OVER)]
 
     def _passed(self, seconds: float, busy: bool) -> list[Act]:
         self._busy = busy

@@ -592,6 +592,28 @@ async def test_a_broken_engine_leaves_a_session_that_goes_on_in_text():
     assert ended.ending is NarrationEnding.FAILED
 
 
+async def test_what_was_heard_is_told_whole_also_where_the_caller_is_cancelled_after_a_pause():
+    stage = Stage()
+    stage.speaker.hold()
+    async with stage.on(), anyio.create_task_group() as tasks:
+        with anyio.CancelScope() as caller:
+            tasks.start_soon(_cancel_after_a_pause, stage, caller)
+            await stage.voice.narrate("One two three four five.")
+    (ended,) = stage.of(NarrationEnded)
+    assert ended.played_s == pytest.approx(0.4 + 0.3)
+
+
+async def _cancel_after_a_pause(stage, caller):
+    await stage.speaker.begun()
+    stage.speaker.hear(0.4)
+    stage.voice.pause()
+    await anyio.wait_all_tasks_blocked()
+    stage.voice.resume()
+    await anyio.wait_all_tasks_blocked()
+    stage.speaker.hear(0.3)
+    caller.cancel()
+
+
 async def test_every_narration_that_is_told_to_begin_is_told_to_end_also_where_its_caller_is_cancelled():
     stage = Stage()
     stage.speaker.hold()

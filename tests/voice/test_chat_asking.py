@@ -164,3 +164,26 @@ async def test_what_was_begun_before_the_next_question_is_shown_as_no_answer():
         ]
         assert stage.host.sent == []
         assert stage.outcomes == []
+
+
+# --- Beside the keyboard ----------------------------------------------------------------------------------
+
+
+async def test_what_the_agent_asks_is_narrated_though_a_line_stands_that_was_typed_into_what_was_being_said():
+    stage = Stage("I think the sec", "The first.")
+    async with stage.going_on() as tasks:
+        stage.microphone.feed(0.5, spoken=True)
+        await stage.microphone.drained()
+        stage.chat.draft("no")
+        tasks.start_soon(stage.chat.tools.call, "narrate", {"text": "Which one?"})
+        await stage.passes(2.5)
+        assert stage.engine.texts == []
+        await stage.passes(2.0)
+        assert stage.engine.texts == ["Which one?"]
+        stage.chat.draft("")
+        await stage.passes(3.0)
+        assert stage.host.sent == []
+        await stage.hears()
+    assert [text for text, _ in stage.host.sent] == ["The first."]
+    dropped = [(event.reason, event.text) for event in stage.of(Discarded)]
+    assert dropped == [(DiscardReason.TALKED_OVER, "I think the sec")]

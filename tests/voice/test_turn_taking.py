@@ -154,6 +154,31 @@ def test_in_own_words_a_control_is_an_answer_too(word):
     assert texts(says(turns, "Louder.")) == []
 
 
+def test_a_line_that_stands_holds_no_narration_back_and_what_it_froze_is_not_sent():
+    turns = machine()
+    turns.heard([STARTED])
+    turns.take(Drafted("no, l"))
+    assert turns.take(Passed(2.9, busy=True, waits=True)) == []
+    turns.take(Drafted("no, le"))
+    assert turns.take(Passed(2.9, busy=True, waits=True)) == []
+    assert turns.take(Passed(0.2, busy=True, waits=True)) == [DropTurn(DiscardReason.TALKED_OVER)]
+    assert turns.take(Passed(5.0, busy=True, waits=True)) == []
+
+
+def test_while_nothing_waits_to_be_narrated_a_line_may_stand_for_ever():
+    turns = machine()
+    turns.heard([STARTED])
+    turns.take(Drafted("no, l"))
+    assert turns.take(Passed(600.0, busy=True)) == []
+    assert turns.take(Passed(0.02, busy=True, waits=True)) == [DropTurn(DiscardReason.TALKED_OVER)]
+
+
+def test_who_speaks_and_types_nothing_is_waited_for():
+    turns = machine()
+    turns.heard([STARTED])
+    assert turns.take(Passed(600.0, busy=True, waits=True)) == []
+
+
 def test_remarks_of_our_own_are_in_the_language_that_we_speak():
     turns = machine(speaking={"language": "de"}, transcription={"language": "de", "model": "tiny"})
     nothing = [Discarded(DiscardReason.NO_WORDS, "", 4.0)]

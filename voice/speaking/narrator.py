@@ -97,6 +97,7 @@ class Narrator:
         self._asked: list[_Narration] = []
         self._sentence: str | None = None
         self._last: Narrated | None = None
+        self._heard_s = 0.0
         self._earcon_scope: anyio.CancelScope | None = None
         self._earcons_asked = 0
 
@@ -114,6 +115,11 @@ class Narrator:
     def last(self) -> Narrated | None:
         """What became of the narration that ended last, of those of which anything was heard."""
         return self._last
+
+    @property
+    def heard_s(self) -> float:
+        """Seconds that were heard of the narration that was over last, be it that its caller was cancelled."""
+        return self._heard_s
 
     async def narrate(
         self,
@@ -142,6 +148,7 @@ class Narrator:
                     await narration.speak()
         finally:
             self._asked.remove(narration)
+            self._heard_s = narration.heard_s
         narrated = narration.outcome()
         if narrated.ended.played_s:
             self._last = narrated
@@ -264,7 +271,7 @@ class _Narration:
         self._notice = ""
         self._error: Exception | None = None
         self._before_s = 0.0
-        self._position = start
+        self._position = Position(start.sentence, 0.0, start.character)
 
     def end(self, ending: NarrationEnding) -> None:
         """End it early; the first ending stands."""
@@ -274,12 +281,15 @@ class _Narration:
 
     def outcome(self) -> Narrated:
         assert self._ending is not None, "a narration that was not cancelled has an ending"
-        played_s = self._before_s + self._position.played_s
-        ended = NarrationEnded("".join(self._text), self._ending, played_s, self._notice)
+        ended = NarrationEnded("".join(self._text), self._ending, self.heard_s, self._notice)
         return Narrated(ended, tuple(self._sentences), self._position, self._error)
 
+    @property
+    def heard_s(self) -> float:
+        """Seconds that were heard of it."""
+        return self._before_s + self._position.played_s
+
     async def speak(self) -> None:
-        self._position = Position(self._start.sentence, 0.0, self._start.character)
         send, receive = anyio.create_memory_object_stream[_Made | Exception](_AHEAD)
         with send, receive:
             try:
