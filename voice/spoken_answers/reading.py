@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from itertools import chain, count
 
 from questionnaire import Choice, Kind, Option, Question, Unclear
 from voice.spoken_answers.grammar import LONGEST_NAMING, Grammar
@@ -74,10 +75,14 @@ def is_confirmation(text: str, phrase: str, language: str = "en") -> bool:
 
 
 def confirmation_for(texts: Iterable[str], language: str = "en") -> str:
-    """A phrase that confirms, and that stands in none of these texts: to say it takes another utterance."""
+    """A phrase that confirms, and that stands in none of these texts: to say it takes another utterance.
+
+    Where all of them do, one is said twice or more: no text can have us ask for what was said already.
+    """
     phrases = lexicon_of(language).confirmations or lexicon_of("en").confirmations
     known = [words(text) for text in texts]
-    return next((p for p in phrases if not any(holds(text, [words(p)]) for text in known)), phrases[-1])
+    repeated = (" ".join([phrases[0]] * times) for times in count(2))
+    return next(p for p in chain(phrases, repeated) if not any(holds(text, [words(p)]) for text in known))
 
 
 def says_send(text: str, language: str = "en") -> bool:

@@ -286,6 +286,10 @@ def test_spelled_letters(text, letters):
 def test_a_confirmation_is_a_phrase_that_was_not_heard_before():
     assert confirmation_for(["Delete it?", "Yes", "No"]) == "confirm"
     assert confirmation_for(["Confirm the order?", "Yes"]) == "i am sure"
+    hostile = ["Confirm? I am sure.", "That is my decision", "confirm, confirm"]
+    assert confirmation_for(hostile) == "confirm confirm confirm"
+    assert is_confirmation("Confirm, confirm, confirm.", confirmation_for(hostile))
+    assert not is_confirmation("Confirm, confirm.", confirmation_for(hostile))
     assert is_confirmation("Confirm, please.", "confirm")
     assert is_confirmation("Okay, I am sure.", "i am sure")
     for text in (
