@@ -133,7 +133,7 @@ class PiAttachedHost:
             if not self._bridge.connected:
                 self._lost = True
                 sentence = "Pi has ended, or was started anew without the bridge."
-                self._tell(*self._turns.settled(sentence), HostLost(sentence))
+                self._tell(*self._turns.settled(), HostLost(sentence))
                 return
             if not self._bridge.working:  # it came back with another session
                 self._tell(*self._turns.settled())

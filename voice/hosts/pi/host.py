@@ -360,7 +360,7 @@ class _Run:
         if not sentence:
             said = str(self._last_words)
             sentence = "Pi has ended" + (f": {said}" if said else f" (exit code {self._process.returncode}).")
-        self._tell(*self.turns.settled(sentence), HostLost(sentence))
+        self._tell(*self.turns.settled(), HostLost(sentence))
 
     def _tell(self, *events: Event) -> None:
         if not self._left:

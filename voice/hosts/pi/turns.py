@@ -56,12 +56,12 @@ class Turns:
         self.count += 1
         return [AgentStarted()]
 
-    def settled(self, error: str = "") -> list[Event]:
-        """Pi waits for the user; with an error, it waits for nobody any more."""
+    def settled(self) -> list[Event]:
+        """Pi waits for the user, or is gone, which is told by itself."""
         if not self.busy:
             return []
         self.busy = False
-        return [*self._whole(self._written), AgentEnded(error or self._error)]
+        return [*self._whole(self._written), AgentEnded(self._error)]
 
     def _delta(self, delta: str) -> list[Event]:
         self._written += delta
