@@ -27,6 +27,7 @@ from questionnaire import (
 )
 from questionnaire.contracts.choices import CONTRACT
 from questionnaire.errors import QuestionnaireError
+from questionnaire.presenters.terminal.dialog import GUARD_S
 from questionnaire.testing import HeldPresenter
 from voice.autonomous import refusal_while_on
 from voice.events import AgentEnded, AssistantText, HostLost, Notice
@@ -115,7 +116,7 @@ class Terminal:
         """Press keys, again where they came before their page was drawn and so did nothing."""
         for _ in range(10):
             self.press(keys)
-            with anyio.move_on_after(2):
+            with anyio.move_on_after(5):
                 while not all(text in self.text for text in texts):  # noqa: ASYNC110
                     await anyio.sleep(0.02)
                 return
@@ -182,6 +183,7 @@ async def test_a_pi_with_a_screen_of_its_own(model, pi_environment, pi_arguments
             # Its questions are on its own screen, with tabs and a review.
             await host.send(ASK)
             await pi.shows("[· Deploy]", "· Name", "Review", "Where should it run?", "2. Throwaway 日本")
+            await anyio.sleep(2 * GUARD_S)  # keys of the first moment are not taken
             await pi.press_until("\x1b[B", "❯ 2. Throwaway")
             await pi.press_until("\r", "✓ Deploy", "[· Name]", "What is it called?")
             await pi.press_until("\x1b[F", "❯ 3.")
