@@ -17,11 +17,14 @@ from voice.phrases import common_words
 from voice.wording import Word, distance, located_words, words
 
 MOST_NAMES = 30
-MOST_CHARACTERS = 320
-"""The list is cut where it is longer: about 120 of the 224 tokens that Whisper takes."""
+MOST_CHARACTERS = 400
+"""The list is cut where it is longer: about 150 of the 224 tokens that Whisper takes."""
 
 LONGEST_NAME = 40
 """Longer ones are no names that anybody says."""
+
+LONGEST_TEXT = 20_000
+"""Names are looked for in so many characters of a text, at its end: what was written last is talked about."""
 
 LONGEST_RUN = 4
 """So many words, at most, may be one name that was parted: "constraints dot txt", "post gray sequel"."""
@@ -109,10 +112,13 @@ def names_in(text: str, language: str = "en") -> tuple[str, ...]:
     found = dict.fromkeys(_CODE.findall(text))
     begins = True
     end = 0
+    text = text[-LONGEST_TEXT:]
     for match in _TOKEN.finditer(text):
         between = text[end : match.start()]
         begins = begins or any(mark in _SENTENCE_ENDS for mark in between)
         token, end = match[0], match.end()
+        if len(token) > LONGEST_NAME:
+            continue
         strange = bool(common) and token.isalpha() and len(token) > 3 and token.casefold() not in common
         capital = token[0].isupper() and not begins and token not in ("I", "OK")
         if _IDENTIFIER.fullmatch(token) or capital or strange:
@@ -126,15 +132,19 @@ def corrected(text: str, names: Sequence[str], *, common: frozenset[str]) -> str
 
     ``common`` are the words that are no misspelled name by themselves; without any, every word is one.
     """
-    targets = [target for name in names if (target := _Target.of(name)) is not None]
+    by_letter: dict[str, list[_Target]] = {}
+    for name in names:
+        if (target := _Target.of(name)) is not None:
+            by_letter.setdefault(target.letters[0], []).append(target)
     heard = located_words(text)
-    known = {word for name in names for word in words(name)}
+    plain = _Plain(common, {word for name in names for word in words(name)})
     parts: list[str] = []
     at = copied = 0
     while at < len(heard):
-        name, run = _name_at(text, heard, at, targets, _Plain(common, known))
-        if name is not None and run:
-            parts += [text[copied : run[0].start], name]
+        targets = by_letter.get(heard[at].text[0], ())
+        found, run = _name_at(text, heard, at, targets, plain) if targets else (None, ())
+        if found is not None:
+            parts += [text[copied : run[0].start], found]
             copied = run[-1].end
         at += max(1, len(run))
     return "".join([*parts, text[copied:]])
@@ -171,15 +181,18 @@ class _Target:
 def _name_at(
     text: str, heard: Sequence[Word], at: int, targets: Sequence[_Target], plain: _Plain
 ) -> tuple[str | None, Sequence[Word]]:
-    """The one name that the words from here on are, the longest run first, and that run."""
+    """The one name that the words from here on are, the longest run first, and that run.
+
+    All ``targets`` begin with the letter with which these words do.
+    """
     for count in range(min(LONGEST_RUN, len(heard) - at), 0, -1):
         run = heard[at : at + count]
         between = text[run[0].start : run[-1].end]
         if _PARTED.search(between):
             continue
-        fitting = {target.name for target in targets if _is_misheard(run, target, plain)}
-        if between in {target.name for target in targets}:
+        if any(target.name == between for target in targets):
             return None, run  # it is written as it should be
+        fitting = {target.name for target in targets if _is_misheard(run, target, plain)}
         if len(fitting) == 1:
             return fitting.pop(), run
     return None, ()
@@ -189,9 +202,7 @@ def _is_misheard(run: Sequence[Word], target: _Target, plain: _Plain) -> bool:
     spoken = [word.text for word in run]
     bare = [word for word in spoken if word not in _SEPARATORS]
     joined = "".join(bare)
-    if not bare or joined[0] != target.letters[0]:
-        return False
-    if spoken[0] in _SEPARATORS or spoken[-1] in _SEPARATORS:
+    if not bare or spoken[0] in _SEPARATORS or spoken[-1] in _SEPARATORS:
         return False
     if joined == target.letters and len(bare) < len(spoken):
         return True  # "main dot py"

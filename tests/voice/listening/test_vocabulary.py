@@ -108,3 +108,8 @@ def test_two_spellings_of_one_sound_are_alike():
 def test_it_takes_no_time_on_long_texts():
     text = "post gres and riddles of the kubectk " * 400
     assert DATABASES.corrected(text).count("PostgreSQL") == 400
+
+
+@pytest.mark.parametrize("text", ["aA" * 50_000 + "/", "x" * 100_000, "_" * 100_000, "`" * 50_000])
+def test_hostile_texts_have_no_names(text):
+    assert names_in(text) == ()
