@@ -7,7 +7,7 @@ drives it with keys and shows the events that it emits. What becomes of what is 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -27,9 +27,7 @@ from questionnaire import (
     Interview,
     Mirrors,
     NoInterface,
-    Outcome,
     Presenter,
-    Questionnaire,
     TimeOut,
     TogetherPresenter,
     questionnaire_toolset,
@@ -61,10 +59,10 @@ from voice.events import (
     VoiceState,
     VoiceStateChanged,
 )
-from voice.hosts.catalog import Awaited, Mirroring
+from voice.hosts.catalog import Awaited, MakeHost, Mirroring
 from voice.listening.vocabulary import capped, names_in
 from voice.phrases import said
-from voice.ports import Delivery, Host
+from voice.ports import Delivery
 from voice.session import Session
 from voice.settings import Settings
 from voice.speaking.earcons import Earcon
@@ -100,12 +98,6 @@ from voice.turn_taking import (
 
 LAST_WORDS_S = 2.0
 """How long a conversation that is being ended waits for what was said last to be transcribed."""
-
-Ask = Callable[[Questionnaire], Awaitable[Outcome]]
-"""Has a request answered in its structure, on the screen and by voice; when cancelled it is off both."""
-
-MakeHost = Callable[[AdjustableToolset, Ask, Emit], Host]
-"""Makes the host, given all its tools, a way to ask the person, and where it tells what the agent does."""
 
 OpenParts = Callable[[], AbstractAsyncContextManager[Parts]]
 """Opens what Voice hears and speaks with, anew each time that it is switched on."""

@@ -10,8 +10,9 @@ import anyio
 
 from questionnaire import AdjustableToolset, Presenter
 from voice.assembly import find_weights, make_microphone, make_speaker, make_transcriber, open_parts
-from voice.chat import Ask, Chat
+from voice.chat import Chat
 from voice.events import Emit, Event, Notice
+from voice.hosts.catalog import Ask
 from voice.ports import Host, Microphone, Speaker
 from voice.settings import Settings
 from voice.tasks import lone_errors

@@ -20,10 +20,11 @@ from questionnaire import (
 )
 from voice.assembly import make_microphone, make_speaker, make_transcriber, open_parts
 from voice.backends.recording import RecordingMicrophone
-from voice.chat import Ask, Chat
+from voice.chat import Chat
 from voice.cli.conversation import Conversation
 from voice.errors import RecordingError, SettingsError, TranscriberError
 from voice.events import Emit, Event, NarrationEnded, ToolsChanged, UserMessage
+from voice.hosts.catalog import Ask
 from voice.hosts.demo import DemoAgent
 from voice.scenes import CuedMicrophone
 from voice.settings import Settings

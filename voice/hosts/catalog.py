@@ -13,7 +13,8 @@ from voice.events import Emit
 from voice.ports import Host
 
 Ask = Callable[[Questionnaire], Awaitable[Outcome]]
-"""Puts questions to the user that must be answered in their structure; cancelling it takes them back."""
+"""Puts questions to the user that must be answered in their structure, on the screen and by voice; cancelling
+it takes them off both."""
 
 MakeHost = Callable[[AdjustableToolset, Ask, Emit], Host]
 """Makes a host, not yet opened, of the tools that its agent may use, of what asks for it, and of what hears
