@@ -144,7 +144,7 @@ class DemoHost:
         said = re.findall(r"[a-z]+", text.lower())
         words = set(said)
         if called := _CALL.fullmatch(text.strip()):
-            await self._call(called[1], json.loads(called[2]))
+            await self._call_as_told(called[1], called[2])
         elif self._asked is not None and not (len(said) == 1 and words <= _OWN_WORDS):
             self._take_reply(self._asked, text)
         elif "crash" in words:
@@ -219,6 +219,14 @@ class DemoHost:
         if turns is not None:
             turns.close()
         self._emit(HostLost("The demo agent has crashed, as it was told. Your next message starts it again."))
+
+    async def _call_as_told(self, name: str, arguments: str) -> None:
+        try:
+            given = json.loads(arguments)
+        except (ValueError, RecursionError) as error:
+            self._write(f"I cannot call {name}: its arguments are no JSON ({error}).")
+        else:
+            await self._call(name, given)
 
     async def _call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         self._finish_text()

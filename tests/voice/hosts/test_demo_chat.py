@@ -139,6 +139,13 @@ async def test_only_an_answer_is_a_permission(answer, told):
         assert told in await session.turn("Please delete it.")
 
 
+async def test_a_call_that_is_no_json_is_told_and_ends_nothing():
+    session = Session()
+    async with session.host.open():
+        assert "no JSON" in await session.turn("call narrate {x}")
+        assert "know five words" in await session.turn("help")
+
+
 async def test_after_a_crash_it_is_opened_again():
     session = Session()
     async with session.host.open():
