@@ -49,7 +49,7 @@ from voice.phrases import said
 from voice.ports import Microphone
 from voice.speaking.earcons import Earcon
 from voice.speaking.manner import Manner
-from voice.speaking.narrator import Narrated, Narrator, Position
+from voice.speaking.narrator import Narrator, Position
 from voice.speaking.writing import Writing
 from voice.spoken_form import spoken_questionnaire
 from voice.tasks import lone_errors
@@ -514,8 +514,8 @@ class AutonomousVoice:
                     )
                 finally:
                     job.played_s += parts.narrator.heard_s
-            if heard := _words_heard(narrated, job.position):
-                parts.ears.cut_short(heard)
+            if narrated.broken_off:
+                parts.ears.cut_short(narrated.broken_off)
             job.position, job.notice = narrated.position, narrated.ended.notice
             paused = job.resumed is not None and narrated.ending is NarrationEnding.INTERRUPTED
             if not paused:
@@ -559,17 +559,6 @@ class AutonomousVoice:
         if before is VoiceState.ACTIVE:
             self._emit(DevicesInUse("", ""))
         self._emit(VoiceStateChanged(state))
-
-
-def _words_heard(narrated: Narrated, start: Position | None) -> str:
-    """What was heard of the sentence in which a narration was broken off; "" where it was not in one."""
-    at = narrated.position
-    if narrated.ending is not NarrationEnding.INTERRUPTED or not at.played_s:
-        return ""
-    sentence = narrated.sentences[at.sentence]
-    begin = start.character if start is not None and start.sentence == at.sentence else 0
-    end = sentence.find(" ", at.character)
-    return sentence[begin : end if end >= 0 else None]
 
 
 class _FloorBySentence:

@@ -140,6 +140,7 @@ class VoiceServer:
             heard=lambda events: self._act(self._turns.heard(events)),
             happened=self._take,
             language=settings.speaking.language,
+            is_answer=self._turns.is_answer,
         )
         self._withheld: Lift | None = None
         self._wanted = False

@@ -52,6 +52,8 @@ class Narrated:
     """The text as it was to be spoken, as far as it was known when the narration ended."""
     position: Position
     """Where it would go on: `Narrator.narrate` takes it as ``start``, with the same text."""
+    broken_off: str = ""
+    """What was heard of the sentence in which it was broken off, to the end of the word; "" between two."""
     error: Exception | None = None
     """Why it failed, as it was raised; the notice of ``ended`` says it in words."""
 
@@ -118,7 +120,7 @@ class Narrator:
 
     @property
     def heard_s(self) -> float:
-        """Seconds that were heard of the narration that was over last, be it that its caller was cancelled."""
+        """Seconds that were heard of the narration that was over last, be it that it was cancelled."""
         return self._heard_s
 
     async def narrate(
@@ -271,6 +273,7 @@ class _Narration:
         self._notice = ""
         self._error: Exception | None = None
         self._before_s = 0.0
+        self._broken_off = ""
         self._position = Position(start.sentence, 0.0, start.character)
 
     def end(self, ending: NarrationEnding) -> None:
@@ -282,7 +285,8 @@ class _Narration:
     def outcome(self) -> Narrated:
         assert self._ending is not None, "a narration that was not cancelled has an ending"
         ended = NarrationEnded("".join(self._text), self._ending, self.heard_s, self._notice)
-        return Narrated(ended, tuple(self._sentences), self._position, self._error)
+        broken_off = self._broken_off if self._ending is not NarrationEnding.COMPLETED else ""
+        return Narrated(ended, tuple(self._sentences), self._position, broken_off, self._error)
 
     @property
     def heard_s(self) -> float:
@@ -379,6 +383,7 @@ class _Narration:
                 await self._play(made, sound)
         except Exception as error:
             raise _Failure(error) from error
+        self._broken_off = ""
         self._before_s += sound.duration_s
         self._position = Position(made.after)
 
@@ -389,8 +394,10 @@ class _Narration:
             finally:
                 heard_s = speaker.played_s
                 rest = made.after == made.index  # was told, and is no sentence of the text
-                word = 0 if rest else made.character + word_at(made.text, sound, heard_s)
-                self._position = Position(made.index, heard_s, word)
+                at = word_at(made.text, sound, heard_s)
+                self._position = Position(made.index, heard_s, 0 if rest else made.character + at)
+                end = made.text.find(" ", at)
+                self._broken_off = made.text[: end if end >= 0 else None] if heard_s else ""
 
 
 class _Failure(Exception):

@@ -562,6 +562,7 @@ async def test_stopped_while_it_tells_how_much_is_left_it_goes_on_with_that() ->
         narrator.interrupt()
         await settle()
         assert narration.done.position == Position(1, 1.0)
+        assert narration.done.broken_off == "and 2 more lines on the"
 
 
 # --- Faster, slower, louder, quieter -----------------------------------------------------------------------
