@@ -30,6 +30,9 @@ _TOLD_AFTER_S = 5.0
 STOPS_WITHIN_S = 10.0
 """How long an agent may take to stop when it is told to; then it hangs, and is ended."""
 
+_ENDS_WITHIN_S = 3.0
+"""How long a program that takes nothing any more has to end, which says more of it."""
+
 _TOLD_AGAIN_S = 1.0
 """Agents that are told to stop before they have begun forget it; so they are told again."""
 
@@ -173,7 +176,7 @@ class AcpHost:
         ):  # it was accepted, and is the first that the next one gets
             self._turns.put_back(text)
             await self._lost.wait()
-            return f"{self.name} has ended."
+            return ""
         self._stop = anyio.Event()
         plain = f"{_PLAIN}{text}" if text.lstrip().startswith("/") else text
         error = ""
@@ -181,8 +184,10 @@ class AcpHost:
             tasks.start_soon(self._stop_when_told, connection)
             try:
                 error = await connection.prompt(plain)
-            except HostDied as died:
-                error = died.sentence
+            except HostDied as died:  # what is told of that is how it ended, once
+                with anyio.move_on_after(_ENDS_WITHIN_S):
+                    await self._lost.wait()
+                self._lose(died.sentence)
             tasks.cancel_scope.cancel()
         return error
 

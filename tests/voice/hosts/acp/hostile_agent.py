@@ -171,6 +171,10 @@ for line in sys.stdin:
             able = message["params"]["clientCapabilities"]
             assert able["session"]["notices"] == {}, able
             send(id=message["id"], result={"protocolVersion": "one" if WAY == "bad hello" else 1})
+        case "session/new" if WAY == "takes nothing":
+            os.close(0)
+            send(id=message["id"], result={"sessionId": "one"})
+            time.sleep(600)
         case "session/new":
             send(id=message["id"], result={} if WAY == "no session" else {"sessionId": "one"})
         case "session/prompt":

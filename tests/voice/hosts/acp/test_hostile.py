@@ -226,9 +226,21 @@ async def test_an_agent_that_ends_in_the_middle_of_a_line_ends_the_turn_and_is_t
                 await anyio.sleep(0.01)
         (lost,) = at.of(HostLost)
         assert how in lost.sentence
-        (ended,) = at.of(AgentEnded)
-        assert "in the middle of its turn" in ended.error
+        assert at.of(AgentEnded) == [AgentEnded()], "why is told once, and spoken once"
         assert not at.host.busy
+
+
+async def test_an_agent_that_takes_nothing_any_more_is_ended_and_told_once(monkeypatch):
+    monkeypatch.setattr("voice.hosts.acp.host._ENDS_WITHIN_S", 0.2)
+    async with session("takes nothing") as at:
+        await at.host.send("one")
+        with anyio.fail_after(10):
+            while not at.of(HostLost):  # noqa: ASYNC110
+                await anyio.sleep(0.01)
+        assert at.of(AgentEnded) == [AgentEnded()]
+        assert "in the middle of its turn" in at.of(HostLost)[0].sentence
+        with pytest.raises(HostDied):
+            await at.host.send("two")
 
 
 @pytest.mark.parametrize(
