@@ -34,8 +34,10 @@ from voice.tasks import lone_errors
 
 _log = logging.getLogger(__name__)
 
-OWN_OPTIONS = frozenset({"--mode", "-p", "--print"})
-"""Options of Pi's that would end what we talk with."""
+OWN_OPTIONS = frozenset(
+    {"--mode", "-p", "--print", "-h", "--help", "-v", "--version", "--list-models", "--export"}
+)
+"""Options of Pi's with which it is none that can be talked with: it does one thing, and ends."""
 
 _STARTS_WITHIN_S = 60.0
 _BRIDGE_WITHIN_S = 10.0

@@ -87,7 +87,7 @@ class MeetingPlace:
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
             raise HostError(
                 f"The folder {self._folder} is not for you alone, so no Pi is waited for in it.",
-                mend=f"remove it, or chmod 700 {self._folder}",
+                mend=f"name one in {ENVIRONMENT} that is, or that does not exist yet",
             )
 
     def _lock(self) -> int:

@@ -330,6 +330,6 @@ async def test_it_says_why_it_does_not_start(model, pi_environment, pi_arguments
 
 
 def test_arguments_with_which_it_would_not_talk_are_refused():
-    for wrong in (["-p"], ["--mode", "json"], ["--mode=text"], ["--print"]):
+    for wrong in (["-p"], ["--mode", "json"], ["--mode=text"], ["--continue", "--help"]):
         with pytest.raises(SettingsError):
             PiHost(wrong, tools=AdjustableToolset(questionnaire_toolset(None)), ask=nobody, emit=print)
