@@ -52,4 +52,6 @@ def _put(lines: list[str], group: str, name: str, line: str) -> None:
         if re.match(rf"\s*{re.escape(name)}\s*=", lines[place]):
             lines[place] = line
             return
-    lines.insert(at + 1, line)
+    while not lines[end - 1].strip():
+        end -= 1
+    lines.insert(end, line)
