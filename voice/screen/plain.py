@@ -1,12 +1,14 @@
 """`voice chat` in lines: for screen readers, logs and pipes. Nothing that was printed is ever changed.
 
 A line that is typed is a message; `/voice`, `/stop`, `/status`, `/help` and `/quit` do what the keys do on
-the other screen.
+the other screen. While a question is asked a line is its answer, and `/help` is about it; so is `/stop`, once
+nothing is narrated.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 import anyio
 
@@ -28,6 +30,9 @@ from voice.screen.talking import HUNG_UP, INTERRUPTED, LEFT, Armed, Talk, Turns
 
 _REST_S = 0.3
 """A conversation whose input has ended is over when it has been at rest for so long."""
+
+_OURS_ALONE = frozenset({Act.VOICE, Act.STATUS, Act.QUIT})
+"""What lines do that mean nothing to a question; with a second slash they are answers."""
 
 _AT_REST = frozenset({Status.VOICE_OFF, Status.QUIET})
 
@@ -55,7 +60,7 @@ class PlainChat:
         self._code: int | None = None
         self._armed = Armed(ARMED_S, lambda armed: self._say(QUITTING) if armed else None)
         self._turns = Turns()
-        self._questions = LinearPresenter(self._lines)
+        self._questions = LinearPresenter(_LinesOfAnswers(self._lines, self._heed_beside))
         self._reading: anyio.CancelScope | None = None
         self._gives_way = False
         self._aside, self._back = anyio.Event(), anyio.Event()
@@ -178,6 +183,16 @@ class PlainChat:
                 self._talk.draft(line)
                 self._talk.send(message_of(line))
 
+    def _heed_beside(self, line: str) -> bool:
+        """Do what a line asks of the conversation while a question is asked; False where it is for that."""
+        match act_of(line):
+            case act if act in _OURS_ALONE:
+                self._heed(line)
+                return True
+            case Act.STOP:
+                return self._talk is not None and self._talk.stop_narration()
+        return False
+
     async def _until_at_rest(self) -> None:
         """Wait until what was typed has been dealt with, and while Voice is on."""
         rest_s = 0.0
@@ -211,3 +226,28 @@ class PlainChat:
                 self._lines.write_line(line)
         except TerminalLost:
             self._leave(HUNG_UP)
+
+
+class _LinesOfAnswers:
+    """The terminal for whoever asks, less the lines that are for the conversation and no answers."""
+
+    def __init__(self, lines: FileLines, heeded: Callable[[str], bool]) -> None:
+        self._lines = lines
+        self._heeded = heeded
+
+    @property
+    def width(self) -> int:
+        return self._lines.width
+
+    def write_line(self, line: str) -> None:
+        self._lines.write_line(line)
+
+    async def read_line(self, prompt: str) -> str | None:
+        while (line := await self._lines.read_line(prompt)) is not None and self._heeded(line):
+            pass
+        if line is not None and act_of(line.strip().removeprefix("/")) in _OURS_ALONE:
+            return message_of(line)
+        return line
+
+    def discard(self) -> None:
+        self._lines.discard()

@@ -119,3 +119,13 @@ def test_an_output_that_nobody_reads_ends_it():
         program.stdin.close()
         assert program.wait(10) == 129
     assert program.returncode != -signal.SIGPIPE
+
+
+def test_a_line_for_the_conversation_is_no_answer_to_the_question_that_is_asked(plain):
+    terminal = plain().send("ask\r").until("Merge how?")
+    terminal.send("/voice\r").until("toggled").send("/status\r").until("speaker: Built-in").send(
+        "/stop\r"
+    ).until("silenced")
+    assert "answered" not in terminal.text
+    terminal.send("2\r").until("answered: [Answer(selected=(1,)")
+    assert terminal.send("ask\r").until("Merge how?").send("/quit\r").ended() == 0
