@@ -150,6 +150,8 @@ class ChatTerminal:
                 self._code = self._code or LEFT
                 for event in (self._begun, self._aside):  # nobody is asked any more
                     event.set()
+                if self._input.text.strip():
+                    self.notice(f"This was not sent: {self._input.text}")
         if self._fault is not None:
             raise self._fault
         return self._code

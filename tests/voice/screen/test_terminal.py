@@ -146,6 +146,12 @@ def test_the_first_ctrl_c_interrupts_and_the_second_quits_unless_something_else_
     assert terminal.send(CTRL_C, CTRL_C).ended() == 130
 
 
+def test_a_line_that_was_not_sent_is_told_when_one_leaves(ready):
+    terminal = ready().send("half a line").until("> half a line").send(CTRL_C, CTRL_C)
+    assert terminal.ended() == 130
+    assert "! This was not sent: half a line" in terminal.text
+
+
 def test_ctrl_d_quits_on_an_empty_line_alone(ready):
     terminal = ready().send("ab", "\x01", CTRL_D).until("> b").settle()
     assert terminal.send(ESC).until("> b", gone=True).send(CTRL_D).ended() == 0
