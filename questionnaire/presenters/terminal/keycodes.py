@@ -1,6 +1,7 @@
 """The keys as terminals send them, in the names under which `keys` knows them. Pure.
 
-Both what terminals have always sent and the CSI u form, which tells more keys apart (and releases).
+Both what terminals have always sent and the forms that tell more keys apart: CSI u (releases too), and that
+of xterm's modifyOtherKeys, which tmux sends as well.
 """
 
 import re
@@ -53,8 +54,9 @@ _NAMES: Mapping[str, str] = {
 }
 _ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left", "H": "home", "F": "end"}
 _PASTE = re.compile(r"\x1b\[200~(.*?)\x1b\[201~", re.DOTALL)
-_KEY = re.compile(r"\x1b\[(\d+)(?::\d*)*(?:;(\d+)?(?::(\d+))?(?:;[\d:]*)?)?([u~A-Z])")
-_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1bO.|\x1b[^\x1b]|.", re.DOTALL)
+_KEY = re.compile(r"\x1b\[(\d{1,7})(?::\d*)*(?:;(\d{1,3})?(?::(\d+))?(?:;[\d:]*)?)?([u~A-Z])")
+_OTHER_KEY = re.compile(r"\x1b\[27;(\d+);(\d+)~")
+_SEQUENCE = re.compile(r"\x1b?\x1b\[[0-?]*[ -/]*[@-~]|\x1bO.|\x1b[^\x1b]|.", re.DOTALL)
 _SHIFT, _ALT, _CONTROL = 1, 2, 4
 _RELEASED = "3"
 
@@ -79,7 +81,7 @@ def decoded(data: str) -> Iterator[Key]:
 
 def _as_ever(sequence: str) -> str:
     """Return what a terminal would have sent before CSI u for the same key, "" for a release."""
-    found = _KEY.fullmatch(sequence)
+    found = _KEY.fullmatch(_OTHER_KEY.sub("\x1b[\\2;\\1u", sequence))
     if found is None:
         return sequence
     number, modifiers, event, last = int(found[1]), int(found[2] or 1) - 1, found[3], found[4]

@@ -43,6 +43,13 @@ def names(data):
         ("\x1b[119;5u", "erase-word"),
         ("\x03", INTERRUPT),
         ("\x1b[99;5u", INTERRUPT),
+        ("\x1b[27;5;99~", INTERRUPT),
+        ("\x1b[27;2;13~", "newline"),
+        ("\x1b[27;2;9~", "back-tab"),
+        ("\x1b[27;3;110~", "note"),
+        ("\x1b\x1b[A", "other"),  # Alt with an arrow; as Escape and an arrow it would decline
+        (f"\x1b[{'9' * 5_000}u", "other"),
+        (f"\x1b[13;{'9' * 5_000}u", "other"),
         ("\x1b[15~", "other"),
         ("\x1b[57399u", "other"),
         ("\x07", "editor"),
