@@ -273,7 +273,8 @@ class Bridge:
         match said:
             case {"type": "active"}:
                 self._is_active(said)
-            case {"type": "call", "id": str(key), "name": str(name)}:
+            case {"type": "call", "id": str(key), "name": str(name)} if key not in link.calls:
+                link.calls[key] = anyio.CancelScope()  # now: an abort may stand in the next line
                 link.tasks.start_soon(self._call, link, key, name, said.get("arguments"))
             case {"type": "abort", "id": str(key)}:
                 if key in link.calls:
@@ -295,8 +296,7 @@ class Bridge:
                 self._channels[key](said)
 
     async def _call(self, link: _Link, key: str, name: str, arguments: Any) -> None:
-        with anyio.CancelScope() as scope:
-            link.calls[key] = scope
+        with link.calls[key]:
             tool_call_id.set(key)
             try:
                 result = await self._tools.call(name, arguments)

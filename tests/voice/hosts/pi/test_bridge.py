@@ -253,8 +253,12 @@ async def test_an_abort_ends_the_call_and_a_second_result_is_never_sent(folder):
         with anyio.fail_after(10):
             while presenter.open is not None:  # noqa: ASYNC110
                 await anyio.sleep(0.005)
+        # One that is aborted in the same breath, or comes twice, does no harm either.
+        call = {"type": "call", "id": "1", "name": "user_select", "arguments": SELECT}
+        await peer.say(call, call, {"type": "abort", "id": "1"})
         await peer.say({"type": "call", "id": "2", "name": "no_such_tool", "arguments": {}})
         assert (await peer.hears("result"))["id"] == "2"
+        assert presenter.open is None
 
 
 async def test_answers_of_other_extensions_are_judged_here_too(folder):
