@@ -2,6 +2,8 @@
 # its venv module), make and the package registry; what they install goes into .venv and nowhere else.
 
 PYTHON ?= python3
+# Tests that run at once: much of them is waiting, for speech in real time and for other programs.
+JOBS ?= 3
 BIN := .venv/bin
 RUN := $(BIN)/python -m
 
@@ -24,7 +26,7 @@ test: .venv/test.ready agents
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(RUN) mypy
-	$(RUN) pytest $(PYTEST)
+	$(RUN) pytest --numprocesses=$(JOBS) --dist=loadfile $(PYTEST)
 
 # Each of them says so where it cannot be installed, and its tests are skipped.
 agents: .venv/bin/python
