@@ -327,6 +327,8 @@ class Chat:
     def draft(self, text: str) -> None:
         """Tell what stands in the input line now, after each key; "" gives the microphone back."""
         self._draft = text
+        if not text:
+            self._line_is_over()
         self._take(Drafted(text))
 
     def send(self, text: str) -> bool:
@@ -337,7 +339,12 @@ class Chat:
         self._draft = ""
         acts = self._turns.take(Typed(text, self._voice.now_s))
         self._act(acts)
+        self._line_is_over()
         return any(isinstance(act, Deliver) for act in acts)
+
+    def _line_is_over(self) -> None:
+        for replier in self._repliers:
+            replier.typing = False
 
     def toggle_voice(self) -> None:
         """Switch Voice on, or off; while it is starting, off."""
@@ -406,7 +413,7 @@ class Chat:
         taken when it ends.
         """
         send, receive = anyio.create_memory_object_stream[UserMessage | Again](float("inf"))
-        replier = _Replier(send, self.now_s)
+        replier = _Replier(send, self.now_s, typing=bool(self._draft))
         self._repliers.append(replier)
         self._take(Asking(on=True))
         try:
@@ -676,16 +683,18 @@ class _Written:
             self.open = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Replier:
     """Where replies go while a structured request is being asked by voice."""
 
     send: MemoryObjectSendStream[UserMessage | Again]
     since_s: float
+    typing: bool
+    """Whether the line that had been begun before has not been sent or emptied yet: it is for the agent."""
 
     def takes(self, message: UserMessage) -> bool:
         """Whether it began while the request was being asked."""
-        return message.heard is None or message.heard.start_s >= self.since_s
+        return not self.typing if message.heard is None else message.heard.start_s >= self.since_s
 
 
 class _SpokenWhileOn:

@@ -187,3 +187,23 @@ async def test_what_the_agent_asks_is_narrated_though_a_line_stands_that_was_typ
     assert [text for text, _ in stage.host.sent] == ["The first."]
     dropped = [(event.reason, event.text) for event in stage.of(Discarded)]
     assert dropped == [(DiscardReason.TALKED_OVER, "I think the sec")]
+
+
+async def test_a_line_that_was_begun_before_the_request_came_is_for_the_agent_and_allows_nothing():
+    allow = Questionnaire((Question("May I?", (Option("Allow once"), Option("Deny"))),), risky=True)
+    stage = Stage(presenter=HeldPresenter())
+    async with stage.going_on() as tasks:
+        stage.host.begin()
+        stage.chat.draft("1")
+        tasks.start_soon(stage.insist, allow)
+        await settled()
+        stage.chat.send("1")
+        await settled()
+        assert stage.outcomes == []
+        stage.chat.draft("2")
+        stage.chat.send("2")
+        await settled()
+        assert [outcome.responses[0].answer.selected for outcome in stage.outcomes] == [(1,)]
+        stage.host.end()
+        await settled()
+    assert [text for text, _ in stage.host.sent] == ["1"]
