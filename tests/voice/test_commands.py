@@ -46,11 +46,11 @@ SAID = {
     "Louder.": Command.LOUDER,
     "Speak up, please.": Command.LOUDER,
     "A little quieter, please.": Command.QUIETER,
-    "Not so loud.": Command.QUIETER,
+    "Speak more quietly.": Command.QUIETER,
     "Faster.": Command.FASTER,
     "Can you speak faster?": Command.FASTER,
     "Slow down.": Command.SLOWER,
-    "Not so fast.": Command.SLOWER,
+    "Speak more slowly.": Command.SLOWER,
 }
 
 NO_COMMANDS = [
@@ -91,6 +91,14 @@ NO_COMMANDS = [
     "It should be faster.",
     "Faster tests, please.",
     "Slower is better.",
+    "Too slow.",
+    "Too fast.",
+    "Too loud.",
+    "Not so fast.",
+    "Not so loud.",
+    "More quickly.",
+    "More slowly.",
+    "More quietly.",
     "Pause the animation.",
     "Pause listening to the queue.",
     "Stop listening on port 80.",
@@ -123,6 +131,13 @@ def test_a_phrase_that_is_all_that_was_said_is_a_command(text, command):
 @pytest.mark.parametrize("text", NO_COMMANDS)
 def test_a_phrase_inside_a_longer_reply_is_part_of_the_reply(text):
     assert ENGLISH.command_in(text) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["Zu laut.", "Zu langsam.", "Zu schnell.", "Nicht so laut.", "Nicht so schnell."]
+)
+def test_how_something_is_is_a_reply_in_german_too(text):
+    assert Controls("de").command_in(text) is None
 
 
 def test_there_are_many_things_that_are_no_command():
