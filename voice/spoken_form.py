@@ -3,13 +3,15 @@
     Question 1: Merge how? Options: 1, Squash; 2, Rebase. Please choose one option.
 
 The wording of each language is data (`voice.phrases`). Nothing that should not be heard in a room is in it:
-no path, secret, code or control character.
+no path, secret, code or control character. `heard_whole` tells where that, or the length, left something out:
+who only hears a question cannot allow what was not in it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from string import punctuation
 
 from questionnaire import Kind, Question, Questionnaire
 from voice.phrases import said
@@ -77,6 +79,19 @@ def spoken_labels(question: Question, language: str = "en") -> tuple[str, ...]:
     )
 
 
+def heard_whole(question: Question, selected: Iterable[int], language: str = "en") -> bool:
+    """Whether all of a question, and of the labels of these options, is in its spoken form.
+
+    Letters, digits and the punctuation of ASCII count; backticks, spaces and emoji do not. A mark that may
+    mean something in a command counts also where it is but layout: rather once too often no than yes.
+    """
+    labels = spoken_labels(question, language)
+    return _holds(spoken_text(question, language), question.text) and all(
+        _holds(labels[index].replace(";", ","), question.options[index].label.replace(";", ",").rstrip(" .,"))
+        for index in selected
+    )
+
+
 def spoken_words(text: str, language: str = "en") -> str:
     """What somebody has written or said, as it is read back in a sentence; no longer than a question."""
     return _shortened(_heard(text, language), LONGEST_QUESTION).rstrip(" .") or said(language, "unspeakable")
@@ -96,6 +111,25 @@ def _heard(text: str, language: str) -> str:
 
     text = _PATH.sub(said(language, "path"), _CODE.sub(code, text[:_READ]))
     return " ".join(" ".join(speakable(text, language)).split())
+
+
+def _holds(spoken: str, written: str) -> bool:
+    """Whether all that is written is spoken, in its order, with only ends of sentences between."""
+    heard = iter(_counted(spoken))
+    wanted = _counted(written)
+    for character in wanted:
+        for other in heard:
+            if other == character:
+                break
+            if other not in ".,:":
+                return False
+        else:
+            return False
+    return bool(wanted)
+
+
+def _counted(text: str) -> list[str]:
+    return [c for c in text if c.isalnum() or (c in punctuation and c != "`")]
 
 
 def _shortened(line: str, longest: int) -> str:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from questionnaire import CustomRow, Option, Question, Questionnaire
-from voice.spoken_form import spoken_labels, spoken_question, spoken_questionnaire, spoken_text
+from voice.spoken_form import heard_whole, spoken_labels, spoken_question, spoken_questionnaire, spoken_text
 
 OWN = CustomRow("Type something.")
 
@@ -76,6 +76,50 @@ def test_long_questions_and_labels_are_cut_between_words():
     assert spoken_text(long).endswith("word…")
     assert [len(label) <= 80 for label in spoken_labels(long)] == [True, True]
     assert spoken_labels(long)[1] == "x" * 79 + "…"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Delete it?",
+        "Claude asks: Run `make`?\ngit push --force origin main; ls | wc -l > out",
+        'Bash {"command": "ls *.py", "n": [1, 2]}',
+        "✅ Wirklich löschen — “alles”?",
+        "word " * 40,
+    ],
+)
+def test_what_is_spoken_whole_is_known(text):
+    assert heard_whole(Question(text, (Option(text[:60]),)), [0])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Run this? " + "word " * 60 + "; rm -rf ~",
+        "Run `x = y`?",
+        "Delete ~/notes.txt?",
+        "Delete src/main.py?",
+        "Run ls -la a/b/c/d?",
+        "Fetch https://example.com/x?",
+        "Use sk-abcdefgh12345678901234?",
+        "Run rm *a b*?",
+        "Run cat <b>?",
+        "Run this?\n```\nls\n```",
+        "Run echo a\\\nb?",
+        "x" * 4_100,
+        "🔥",
+        "",
+    ],
+)
+def test_what_was_cut_or_replaced_is_not_heard_whole(text):
+    assert not heard_whole(Question(text, (Option("A"),)), [])
+    labelled = Question("Which?", (Option("A"), Option(text)))
+    assert not heard_whole(labelled, [1])
+    assert heard_whole(labelled, [0]), "a label counts for who takes it"
+
+
+def test_a_semicolon_in_a_label_is_heard_as_a_comma():
+    assert heard_whole(Question("When?", (Option("Once; now."),)), [0])
 
 
 def test_a_label_cannot_pass_for_two():

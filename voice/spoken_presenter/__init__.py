@@ -6,7 +6,8 @@
 
 Silence, noise and time are never an answer. What is risky needs two different utterances: the second is a
 phrase that no option and no first answer holds, said after it was asked for, so that neither an echo nor a
-repeated "yes" confirms anything.
+repeated "yes" confirms anything. Where a part of it cannot be read aloud it takes a key: nobody allows by
+voice what they did not hear. A refusal is taken as it comes.
 """
 
 from voice.spoken_presenter.presenter import SpokenPresenter

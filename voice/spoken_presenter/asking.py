@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from questionnaire import (
     Act,
     Answer,
@@ -29,7 +31,14 @@ from voice.spoken_answers import (
     wish_in,
     yes_or_no,
 )
-from voice.spoken_form import listed, spoken_labels, spoken_options, spoken_question, spoken_words
+from voice.spoken_form import (
+    heard_whole,
+    listed,
+    spoken_labels,
+    spoken_options,
+    spoken_question,
+    spoken_words,
+)
 from voice.spoken_presenter.talk import ASKED_AGAIN, Talk
 
 
@@ -69,7 +78,9 @@ class Asking:
             return
         question = spoken_question(self._question, self._index + 1, self._talk.language)
         optional = "" if self._question.required else self._talk.said("optional")
-        if await self._talk.ask(notice, question, optional, slowly=slowly):
+        everything = range(len(self._question.options))
+        rest = "" if self._may_be_allowed_by_voice(everything) else self._talk.said("rest_on_screen")
+        if await self._talk.ask(notice, question, optional, rest, slowly=slowly):
             self._talk.shown(self._index, _unspoken(self._question))
 
     @property
@@ -111,6 +122,8 @@ class Asking:
         )
         if isinstance(heard, Unclear) and pending is not None:
             return await self._not_confirmed(reply, pending)
+        if not (isinstance(heard, Choice) and heard.selected) and (no := self._refused_by(reply)):
+            heard = no
         match heard:
             case Unclear(reason):
                 await self._ask_again(reason)
@@ -129,8 +142,19 @@ class Asking:
             return None
         if self._risky and self._refuses(choice):
             return self._give(choice, Input.SPEECH)
+        if not self._may_be_allowed_by_voice(choice.selected):
+            self._read_back = None
+            await self._talk.say(self._talk.said("by_key"))
+            return None
         await self._read(choice)
         return None
+
+    def _may_be_allowed_by_voice(self, selected: Iterable[int]) -> bool:
+        """Whether nothing is risky of which a part was left out of what is narrated.
+
+        Nobody allows by voice what they did not hear: a long command with its end cut off, a path, code.
+        """
+        return not self._risky or heard_whole(self._question, selected, self._talk.language)
 
     async def _read(self, choice: Choice) -> None:
         """Read back what was chosen, and say how to confirm it."""
@@ -173,6 +197,15 @@ class Asking:
         return choice.custom is None and all(
             is_refusal(options[index].label, self._talk.language) for index in choice.selected
         )
+
+    def _refused_by(self, reply: UserMessage) -> Choice | None:
+        """What a mere "no" to something risky comes to, whatever verb it was asked with: the one refusal."""
+        sure = reply.confidence is None or reply.confidence >= LEAST_CONFIDENCE
+        if not (self._risky and sure and yes_or_no(reply.text, self._talk.language) is False):
+            return None
+        rows = (Choice((index,)) for index in range(len(self._question.options)))
+        refusals = [row for row in rows if self._refuses(row)]
+        return refusals[0] if len(refusals) == 1 else None
 
     async def _obey(self, wish: Wish) -> Act | None:
         pending, self._read_back = self._read_back, None

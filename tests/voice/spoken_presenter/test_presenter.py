@@ -393,6 +393,20 @@ async def test_no_allows_nothing_and_needs_no_confirmation():
         assert dialog.answers == [Answer((1,))]
 
 
+async def test_no_refuses_whatever_verb_the_question_has():
+    for custom in (None, CustomRow("Other")):
+        run = Question("Run this? ls", ALLOW.options, custom=custom)
+        async with asked(run, risky=True) as dialog:
+            await dialog.hear("No.", confidence=-1.4)
+            await dialog.hear("No, not that.")
+            assert dialog.outcome is None
+            await dialog.hear("No.")
+            assert dialog.answers == [Answer((1,))]
+    async with asked(Question("Run this? ls", (*ALLOW.options, Option("Reject"))), risky=True) as dialog:
+        await dialog.hear("No.")
+        assert dialog.outcome is None, "which of two"
+
+
 async def test_anything_but_the_phrase_takes_back_what_is_risky_in_the_end():
     async with asked(ALLOW, risky=True) as dialog:
         await dialog.hear("Allow.")
@@ -430,6 +444,63 @@ async def test_where_the_phrase_stands_in_the_question_another_confirms():
         await dialog.hear("Confirm.")
         assert dialog.outcome is None
         await dialog.hear("I am sure.")
+        assert dialog.answers == [Answer((0,))]
+
+
+BY_KEY = "Please confirm that with a key: not all of it could be read aloud."
+LONG = Question("Run this? " + "echo harmless; " * 30 + "rm -rf ~", ALLOW.options)
+
+
+@pytest.mark.parametrize("text", [LONG.text, "Run `rm -rf ~ && x`?", "Delete /home/me/thesis?"])
+async def test_what_was_not_all_read_aloud_is_allowed_by_a_key_alone(text):
+    async with asked(Question(text, ALLOW.options), risky=True) as dialog:
+        assert "the rest is on the screen" in dialog.last
+        for said in ("Allow.", "Confirm.", "Yes.", "Option one.", "I am sure.", "Confirm."):
+            await dialog.hear(said)
+            assert dialog.outcome is None, said
+        assert BY_KEY in dialog.air.said
+        await dialog.hear("1", typed=True)
+        assert dialog.answers == [Answer((0,))]
+        assert dialog.outcome.responses[0].by.input is Input.KEY
+
+
+async def test_what_was_not_all_read_aloud_is_refused_by_voice():
+    async with asked(LONG, risky=True) as dialog:
+        await dialog.hear("Allow.")
+        assert dialog.last == BY_KEY
+        await dialog.hear("No.")
+        assert dialog.answers == [Answer((1,))]
+    async with asked(LONG, risky=True) as dialog:
+        await dialog.hear("Cancel.")
+        assert dialog.outcome.status is Status.DECLINED
+
+
+async def test_an_option_whose_label_was_cut_is_taken_by_a_key_alone():
+    options = (Option("Allow"), Option("Allow everything " + "and more " * 20), Option("Deny"))
+    async with asked(Question("Allow the command?", options), risky=True) as dialog:
+        assert "the rest is on the screen" in dialog.last
+        await dialog.hear("Option one.")
+        await dialog.hear("Option two.")
+        assert dialog.last == BY_KEY
+        await dialog.hear("Confirm.")
+        assert dialog.outcome is None, "what was read back before is no longer what is meant"
+        await dialog.hear("Option one.")
+        await dialog.hear("Confirm.")
+        assert dialog.answers == [Answer((0,))]
+
+
+async def test_own_words_allow_nothing_that_was_not_all_read_aloud():
+    async with asked(Question(LONG.text, LONG.options, custom=CustomRow("Other")), risky=True) as dialog:
+        await dialog.hear("Allow it for today.")
+        assert dialog.last == BY_KEY
+        await dialog.hear("Confirm.")
+        assert dialog.outcome is None
+
+
+async def test_what_is_not_risky_is_answered_by_voice_however_long_it_is():
+    async with asked(LONG) as dialog:
+        assert "the rest is on the screen" not in dialog.last
+        await dialog.hear("Allow.")
         assert dialog.answers == [Answer((0,))]
 
 
