@@ -17,13 +17,13 @@ import anyio
 import numpy as np
 from corpus import Clip, CorpusError, corpus_folder, read_corpus
 from measuring import conditions, percent, progress, table
-from narrations import NARRATIONS
+from narrations import HELD_OUT
 from numpy.typing import NDArray
 from rooms import SPEECH_DBFS, Scene, Spoken, act, at_level, spoken
 from words import words_of
 
 from voice.assembly import find_weights, make_detector, make_ear, make_engine, make_transcriber
-from voice.audio import SAMPLE_RATE, silent_frame
+from voice.audio import FRAME_S, SAMPLE_RATE, silent_frame
 from voice.backends.aec3 import Aec3
 from voice.backends.recording import read_recording
 from voice.commands import Controls
@@ -37,10 +37,17 @@ from voice.ports import Transcriber
 from voice.settings import Settings
 from voice.speaking.speakable import speakable
 
+PARTS = ("own", "stops", "people")
 RESULTS = Path(__file__).parent / "results" / "echo.md"
 FIXTURES = Path(__file__).parents[1] / "audio_fixtures"
 LEVELS_DB = (-6, -12, -20)
 STOP = "stop"
+FIRST_ROOM = 1_000
+"""Limits were chosen with the rooms before it, and with other narrations."""
+STOP_LATEST_S = 2.5
+"""A stop is said so long after the beginning of a narration, at the latest."""
+STOP_WITHIN_S = 1.2
+"""What was promised: from its last sound to silence."""
 BEGINS_AFTER_S = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 BEGINS_BEFORE_S = 0.5
 """Replies that begin before the narration has drained, begin so much before it …"""
@@ -95,6 +102,15 @@ class Bench:
         stop = Controls("en").stop_phrase_in
         return Ears(hearing, duplex=duplex, canceller=canceller, phrases=phrases, stop_phrase_in=stop)
 
+    async def hear_stop(self, what: str, scene: Scene, duplex: Duplex) -> Heard:
+        """Have a scene heard by ears that wait for a stop, until a while after somebody has spoken in it."""
+        if len(scene.reply):
+            over_s = scene.reply_at_s + len(scene.reply) / SAMPLE_RATE + STOP_WITHIN_S + 1
+            scene.length = min(scene.length, round(over_s / FRAME_S))
+        phrases = PhraseListener(make_detector(), self.transcriber, vocabulary=[Controls("en").shortest_stop])
+        ears = self.ears(duplex, phrases)
+        return await self.hear(what, scene, ears, stops=False, after_frame=_Waiting(phrases).wait)
+
     async def hear(
         self,
         what: str,
@@ -128,14 +144,16 @@ class Bench:
 # --- Our own voice ----------------------------------------------------------------------------------------
 
 
-async def own_voice(bench: Bench, narrations: Sequence[Spoken], tell: Callable[[list[str]], None]) -> None:
-    """Nobody speaks but we; whatever becomes a message is wrong."""
+async def own_voice(
+    bench: Bench, narrations: Sequence[Spoken], tell: Callable[[list[str]], None], *, sparse: int
+) -> None:
+    """Nobody speaks but we; whatever becomes a message is wrong. Some ways are tried with each Nth only."""
     ways: list[tuple[str, Duplex, bool, bool, int]] = [
-        ("canceller, narration stops", Duplex.CANCELLED, True, True, 1),
-        ("words alone, narration goes on", Duplex.HEADPHONES, False, False, 1),
         ("words alone, narration stops", Duplex.HEADPHONES, True, False, 1),
-        ("sound and words, narration stops", Duplex.HEADPHONES, True, True, 3),
-        ("half duplex", Duplex.HALF, False, True, 3),
+        ("canceller, narration stops", Duplex.CANCELLED, True, True, 1),
+        ("words alone, narration goes on", Duplex.HEADPHONES, False, False, sparse),
+        ("sound and words, narration stops", Duplex.HEADPHONES, True, True, sparse),
+        ("half duplex", Duplex.HALF, False, True, sparse),
     ]
     rows: list[list[str]] = []
     delivered: list[str] = []
@@ -144,7 +162,7 @@ async def own_voice(bench: Bench, narrations: Sequence[Spoken], tell: Callable[[
             heard: list[Heard] = []
             for seed, narration in list(enumerate(narrations))[::every]:
                 progress(f"{name}, {db} dB: {seed + 1}/{len(narrations)}")
-                scene = Scene(narration, db, seed=seed)
+                scene = Scene(narration, db, seed=FIRST_ROOM + seed)
                 heard.append(await bench.hear(name, scene, bench.ears(duplex), stops=stops, tap=tap))
             taken = sum(any(isinstance(event, SpeechStarted) for _, event in one.happened) for one in heard)
             reasons = [event.reason for one in heard for event in one.discarded]
@@ -201,7 +219,7 @@ async def barge_in(
             progress(f"barge-in, {name}, {db} dB: {seed + 1}/{len(replies)}")
             share = np.random.default_rng(seed).uniform(0.25, 0.75)
             at_s = narration.start_s + share * (narration.end_s - narration.start_s)
-            scene = _with(reply, narration, db, at_s=at_s, seed=seed)
+            scene = _with(reply, narration, db, at_s=at_s, seed=FIRST_ROOM + seed)
             results.append(
                 (reply, await bench.hear(f"barge-in {name}", scene, bench.ears(duplex), stops=True))
             )
@@ -225,7 +243,7 @@ async def half_duplex(
             (f"{BEGINS_BEFORE_S:g} s before", -BEGINS_BEFORE_S),
         ):
             if after_s + reply.end_s - reply.start_s >= GOES_ON_S:
-                scene = _with(reply, narration, db, at_s=narration.end_s + after_s, seed=seed)
+                scene = _with(reply, narration, db, at_s=narration.end_s + after_s, seed=FIRST_ROOM + seed)
                 heard = await bench.hear(f"half duplex {name}", scene, bench.ears(Duplex.HALF), stops=False)
                 by_moment.setdefault(name, []).append((reply, heard))
     rows = [[name, *_delivered(results, texts)] for name, results in by_moment.items()]
@@ -235,6 +253,13 @@ async def half_duplex(
 async def stops(bench: Bench, narrations: Sequence[Spoken], replies: Sequence[Reply]) -> list[str]:
     """Somebody says stop while we narrate in half duplex."""
     rows: list[list[str]] = []
+    missed: list[str] = []
+    # A stop that is in our own sentence is ours.
+    long = [
+        narration
+        for narration in narrations
+        if narration.end_s - narration.start_s > STOP_LATEST_S + 1 and STOP not in narration.text
+    ]
     for name, duplex, db in (
         *(("half", Duplex.HALF, db) for db in LEVELS_DB),
         ("half", Duplex.HALF, None),
@@ -242,31 +267,56 @@ async def stops(bench: Bench, narrations: Sequence[Spoken], replies: Sequence[Re
     ):
         waits: list[float] = []
         wrong = 0
-        long = [narration for narration in narrations if narration.end_s - narration.start_s > 4]
         for seed, (reply, narration) in enumerate(_paired(replies, long)):
             progress(f"stop, {name}, {db} dB: {seed + 1}/{len(replies)}")
-            at_s = narration.start_s + np.random.default_rng(seed).uniform(1.5, 2.5)
-            scene = _with(reply, narration, db, at_s=at_s, seed=seed)
-            phrases = PhraseListener(make_detector(), bench.transcriber)
-            waiting = _Waiting(phrases)
-            ears = bench.ears(duplex, phrases)
-            heard = await bench.hear(f"stop {name}", scene, ears, stops=False, after_frame=waiting.wait)
+            at_s = narration.start_s + np.random.default_rng(seed).uniform(1.5, STOP_LATEST_S)
+            scene = _with(reply, narration, db, at_s=at_s, seed=FIRST_ROOM + seed)
+            heard = await bench.hear_stop(f"stop {name}", scene, duplex)
             obeyed = [at for at, event in heard.happened if isinstance(event, CommandHeard)]
             last_sound_s = at_s + reply.end_s - reply.start_s
             waits += [at - last_sound_s for at in obeyed[:1]]
             wrong += len(heard.messages)
+            if not obeyed:
+                missed.append(f"* {name}, {db} dB: {reply.name}")
         rows.append(
             [
                 name,
                 "none" if db is None else str(db),
                 str(len(replies)),
                 f"{len(waits)} ({percent(len(waits) / len(replies))} %)",
+                str(sum(wait <= STOP_WITHIN_S for wait in waits)),
                 f"{np.median(waits):.2f}" if waits else "",
                 f"{max(waits):.2f}" if waits else "",
                 str(wrong),
             ]
         )
-    return table(["mode", "echo, dB", "stops", "obeyed", "after, s: median", "worst", "messages"], rows)
+    header = ["mode", "echo, dB", "stops", "obeyed", f"within {STOP_WITHIN_S:g} s"]
+    lines = table([*header, "after, s: median", "worst", "messages"], rows)
+    return [*lines, *(["", "Not obeyed:", "", *missed] if missed else [])]
+
+
+async def no_stops(
+    bench: Bench, narrations: Sequence[Spoken], replies: Sequence[Reply], *, sparse: int
+) -> list[str]:
+    """Nobody says stop while we narrate in half duplex: nobody speaks, or somebody says something else."""
+    rows: list[list[str]] = []
+    for what in ("nobody speaks", "something else is said"):
+        for db in LEVELS_DB:
+            obeyed: list[str] = []
+            tried = list(enumerate(_paired(replies, narrations)))[:: max(1, sparse // 2)]
+            for seed, (reply, narration) in tried:
+                progress(f"no stop, {what}, {db} dB: {seed + 1}/{len(replies)}")
+                middle_s = (narration.start_s + narration.end_s) / 2
+                scene = (
+                    Scene(narration, db, seed=FIRST_ROOM + seed)
+                    if what == "nobody speaks"
+                    else _with(reply, narration, db, at_s=middle_s, seed=FIRST_ROOM + seed)
+                )
+                heard = await bench.hear_stop(f"no stop, {what}", scene, Duplex.HALF)
+                if any(isinstance(event, CommandHeard) for _, event in heard.happened):
+                    obeyed.append("" if what == "nobody speaks" else reply.words)
+            rows.append([what, str(db), str(len(tried)), str(len(obeyed)), ", ".join(filter(None, obeyed))])
+    return table(["", "echo, dB", "narrations", "stopped", "by"], rows)
 
 
 class _Waiting:
@@ -283,7 +333,6 @@ class _Waiting:
         return time.perf_counter() - began
 
 
-_OWN = ["", "dB", "narrations", "taken for speech", "echoes dropped", "else dropped", "messages"]
 _DELIVERED = ["replies", "delivered", "with the words they have alone", "our voice delivered"]
 
 
@@ -379,7 +428,7 @@ def _reply(name: str, words: str, path: Path, start_s: float, end_s: float) -> R
 async def measure(options: argparse.Namespace, settings: Settings) -> str:
     """All of it, as a page of Markdown, which is written anew whenever there is more to tell."""
     source, replies, stopping = replies_of_people(options.replies)
-    narrations = await narrated(settings, NARRATIONS[: options.narrations])
+    narrations = await narrated(settings, HELD_OUT[: options.narrations])
     length_s = sum(narration.end_s - narration.start_s for narration in narrations)
     head = [
         "# Our own voice in the microphone",
@@ -389,6 +438,7 @@ async def measure(options: argparse.Namespace, settings: Settings) -> str:
     ]
     sections = {"Nobody speaks but we": [], "Somebody speaks while we narrate": []}
     sections |= {"Half duplex: somebody replies as we end": [], "A spoken stop": []}
+    sections |= {"No spoken stop": []}
 
     def page() -> str:
         told = [[f"## {title}", "", *lines, ""] for title, lines in sections.items() if lines]
@@ -399,32 +449,43 @@ async def measure(options: argparse.Namespace, settings: Settings) -> str:
     async with make_transcriber(settings.transcription, find_weights(settings.transcription)) as transcriber:
         await transcriber.ready()
         bench = Bench(transcriber, settings, options.details)
-        if stopping:
-            sections["A spoken stop"] = await stops(bench, narrations, stopping)
-            page()
-        texts = await alone(bench, replies, narrations[0])
-        sections["Half duplex: somebody replies as we end"] = await half_duplex(
-            bench, narrations, replies, texts
-        )
-        page()
-        sections["Somebody speaks while we narrate"] = await barge_in(bench, narrations, replies, texts)
-        page()
 
         def tell(lines: list[str]) -> None:
             sections["Nobody speaks but we"] = lines
             page()
 
-        await own_voice(bench, narrations, tell)
+        if "own" in options.only:
+            await own_voice(bench, narrations, tell, sparse=options.sparse)
+        if stopping and "stops" in options.only:
+            sections["A spoken stop"] = await stops(bench, narrations, stopping)
+            page()
+            sections["No spoken stop"] = await no_stops(bench, narrations, replies, sparse=options.sparse)
+            page()
+        if "people" in options.only:
+            texts = await alone(bench, replies, narrations[0])
+            half = await half_duplex(bench, narrations, replies, texts)
+            sections["Half duplex: somebody replies as we end"] = half
+            page()
+            sections["Somebody speaks while we narrate"] = await barge_in(bench, narrations, replies, texts)
+            page()
     return page()
 
 
 def main() -> int:
     """Measure, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--narrations", type=int, default=len(NARRATIONS), metavar="N", help="only the first N"
-    )
+    parser.add_argument("--narrations", type=int, default=len(HELD_OUT), metavar="N", help="only the first N")
     parser.add_argument("--replies", type=int, default=100, metavar="N")
+    parser.add_argument(
+        "--sparse",
+        type=int,
+        default=6,
+        metavar="N",
+        help="of what is no figure asked for, every Nth scene only",
+    )
+    parser.add_argument(
+        "--only", nargs="+", choices=PARTS, default=PARTS, metavar="PART", help=f"of {', '.join(PARTS)}"
+    )
     parser.add_argument("--out", type=Path, default=RESULTS, metavar="FILE", help="the page to write")
     parser.add_argument(
         "--details", type=Path, metavar="FILE", help="add a line of JSON for each scene to it"

@@ -1,4 +1,7 @@
-"""Texts like those that agents narrate: questions with options, reports, explanations."""
+"""Texts like those that agents narrate: questions with options, reports, explanations.
+
+Two sets of them, with nothing in common: limits were chosen on the one, and figures are of the other.
+"""
 
 from __future__ import annotations
 
@@ -37,4 +40,37 @@ _THINGS = (
 NARRATIONS = tuple(
     text.format(thing=thing, a=a, b=b) for text, (thing, a, b) in product(_TEXTS.splitlines(), _THINGS)
 )
-"""110 of them."""
+"""110 of them, to choose limits by."""
+
+_HELD_OUT_TEXTS = """\
+Good morning. Overnight the {thing} stopped twice. Should I look into {a} first, or into {b}?
+Where do you want the {thing} to live, {a}, {b}, or somewhere else?
+Yes, that worked. The {thing} now takes {a}, and nothing else had to change.
+No, I could not find it. Neither {a} nor {b} mentions the {thing} at all.
+Question 1: How urgent is the {thing}? Options: 1, this can wait; 2, by tomorrow; 3, right away. Please \
+choose one option.
+You have two choices for the {thing}: {a} or {b}. Say the number, or tell me what you would rather have.
+Sorry about that. My last change to the {thing} broke {b}, so I took it back and ran everything again.
+Permission needed: may I delete {a} and rebuild the {thing} from {b}? Please say yes or no.
+It will take about ten minutes to copy the {thing}. Meanwhile, what should happen with {a}?
+Let us start with the {thing}. First comes {a}, then {b}, and at the end we clean up.
+"""
+_HELD_OUT_THINGS = (
+    ("calendar", "the home folder", "a shared drive"),
+    ("photo archive", "the attic disk", "a rented server"),
+    ("invoice list", "last year's table", "the new form"),
+    ("translation", "French", "Portuguese"),
+    ("heating plan", "the hall sensor", "the kitchen timer"),
+    ("address book", "the phone", "the laptop"),
+    ("parser", "the grammar file", "a hand written loop"),
+    ("weather page", "the public feed", "our own station"),
+    ("shopping app", "the blue theme", "the dark theme"),
+    ("firmware", "the stable branch", "the preview"),
+    ("lecture notes", "short summaries", "full sentences"),
+)
+
+HELD_OUT = tuple(
+    text.format(thing=thing, a=a, b=b)
+    for text, (thing, a, b) in product(_HELD_OUT_TEXTS.splitlines(), _HELD_OUT_THINGS)
+)
+"""110 others, to measure with."""

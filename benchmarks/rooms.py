@@ -118,8 +118,7 @@ class Scene:
     """When the narration was silenced."""
 
     def __post_init__(self) -> None:
-        end_s = max(self.narration.end_s, self.reply_at_s + len(self.reply) / SAMPLE_RATE) + self.after_s
-        self.length = round(end_s / FRAME_S)
+        self.length = self._frames_until(self.narration.end_s)
         self._played = np.zeros(self.length * FRAME_SAMPLES)
         samples = self.narration.samples
         self._played[: len(samples)] = samples
@@ -136,9 +135,13 @@ class Scene:
             self._gain = level[loudest] / self._echo[loudest]
 
     def silence(self, now_s: float) -> None:
-        """The narration stops: the speaker is silent a moment later, the room when it has died away."""
+        """The narration stops: the speaker is silent a moment later, the room when it has died away.
+
+        The scene is over the sooner.
+        """
         if self.stopped_s is None and now_s < self.narration.end_s:
             self.stopped_s = now_s + SILENT_WITHIN_S
+            self.length = min(self.length, self._frames_until(self.stopped_s))
             self._played[round(self.stopped_s * SAMPLE_RATE) :] = 0
             if self.echo_db is not None:
                 self._echo = self._echoed()
@@ -153,6 +156,11 @@ class Scene:
         """What the speaker plays between these times."""
         part = slice(round(start_s * SAMPLE_RATE), round(end_s * SAMPLE_RATE))
         return self._played[part].astype(np.int16)
+
+    def _frames_until(self, silent_s: float) -> int:
+        """How long it is where the narration ends at this time."""
+        end_s = max(silent_s, self.reply_at_s + len(self.reply) / SAMPLE_RATE) + self.after_s
+        return round(end_s / FRAME_S)
 
     def _echoed(self) -> NDArray[np.float64]:
         delay = np.zeros(round(DEVICE_DELAY_S * SAMPLE_RATE))
@@ -181,7 +189,8 @@ async def act(
     jitter = np.random.default_rng(scene.seed)
     with ExitStack() as narration:
         narrating = False
-        for index in range(scene.length):
+        index = 0
+        while index < scene.length:
             now_s = index * FRAME_S
             end_s = scene.narration.end_s if scene.stopped_s is None else scene.stopped_s
             if sentences and sentences[0][1] <= now_s < end_s:
@@ -203,4 +212,5 @@ async def act(
             happened += [(now_s + late_s, event) for event in events]
             if stops and any(isinstance(event, SpeechStarted) for event in events):
                 scene.silence(now_s)
+            index += 1
     return happened

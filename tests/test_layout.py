@@ -44,6 +44,7 @@ PURE = [
     "voice/listening/detection.py",
     "voice/listening/echo.py",
     "voice/listening/own_voice.py",
+    "voice/listening/whose.py",
     "voice/listening/phrases.py",
     "voice/listening/vocabulary.py",
     "voice/events.py",

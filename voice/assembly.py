@@ -183,6 +183,7 @@ def make_ears(settings: Settings, transcriber: Transcriber) -> Ears:
         transcriber,
         StartRule(rule.start_threshold, rule.start_speech_s, rule.start_within_s),
         rule.end_threshold,
+        vocabulary=filter(None, [controls.shortest_stop]),
     )
     return Ears(
         hearing,

@@ -118,6 +118,12 @@ class Controls:
                 at = find(phrase, heard, at + 1)
         return None
 
+    @property
+    def shortest_stop(self) -> str:
+        """What a transcriber that listens for a stop is told to expect; "" where there is none."""
+        stops = [" ".join(phrase) for phrase, command in self._phrases if command in STOPS]
+        return min(stops, key=lambda phrase: len(phrase.split()), default="")
+
     def is_backchannel(self, text: str) -> bool:
         """Whether all that was said is a sign of listening ("mm-hm"); to be asked only while we narrate."""
         said: Sequence[str] = words(text)

@@ -6,8 +6,9 @@ becomes a message, in any `Duplex` mode. Three lines stand behind each other:
 * The gate. In half duplex nothing is heard while we speak, and until the device has drained. Of a reply that
   began before that and still goes on, what came earlier is heard late: the last seconds are kept, and our
   own voice is taken out of them (`own_voice`), which needs a speaker that tells what it plays.
-* The sound. What was heard is held against what was played at that time: what the one explains of the other
-  is ours, whatever its words.
+* The sound. Of what began while we spoke it is looked at how loud it is against our own voice, what of it is
+  explained by what was played, and what an echo canceller left of it (`whose`). Without evidence that it is
+  not ours it is no message, whatever its words.
 * The words. A transcript is held against what was being said (`echo`), whatever its sound.
 
 A spoken stop is heard all the while, by a listener of its own (`PhraseListener`).
@@ -21,6 +22,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from voice.audio import FRAME_S, FRAME_SAMPLES, Frame, Samples, to_float
 from voice.commands import Spoken
@@ -31,11 +33,12 @@ from voice.events import (
     Event,
     Notice,
     Span,
+    SpeechEnded,
     SpeechStarted,
     UserMessage,
 )
 from voice.floor import Duplex, Floor
-from voice.listening.echo import Left, without_echo
+from voice.listening.echo import Left, is_short, without_echo
 from voice.listening.own_voice import (
     LATEST_S,
     MOSTLY_OURS,
@@ -49,6 +52,7 @@ from voice.listening.own_voice import (
     shares,
 )
 from voice.listening.phrases import Overheard, PhraseListener
+from voice.listening.whose import Sound, Whose, above_db, whose
 from voice.loop import Hearing
 from voice.ports import EchoCanceller
 
@@ -68,15 +72,13 @@ ECHOES_BORNE = 2
 """After so many echoes a session that hears while we speak hears no more."""
 
 A_WORD_S = 0.3
-"""As much of our own voice in an utterance as a short word takes."""
+"""What a short word takes."""
 
-PARTLY_OURS = 0.4
-"""The share of an utterance's energy from which it is ours: of a sentence that was broken off at once there
-is too little to find all of its echo; of somebody who breaks in at its beginning less than a quarter is."""
+WEIGHED_AFTER_S = 8.0
+"""A turn that began while we spoke is weighed at its end, and after so long at the latest."""
 
-BEGINS_WITH_US_S = 0.4
-"""Speech that began so soon after a sentence of ours, and ended with us, is ours where no sound can tell: of
-a beginning that was broken off Whisper makes any words ("I come." of "I can set up")."""
+DIES_AWAY_S = 0.4
+"""For so long after the end of a narration its echo may still be heard: the delay of a device, and a room."""
 
 _SPEECH_BELOW_LOUDEST_DB = 25.0
 """What is quieter than the loudest frame of an utterance by more than this is no part of a word."""
@@ -127,6 +129,8 @@ class Ears:
         self._held = False
         self._played = Played(REMEMBERED_S)
         self._heard = Tape(REMEMBERED_S)
+        self._left = Tape(REMEMBERED_S)
+        """What the canceller left, where there is one."""
         self._remover = Remover()
         self._echoes = 0
         self._muffled_frames = 0
@@ -134,6 +138,12 @@ class Ears:
         self._late: deque[Span] = deque(maxlen=8)
         """What was heard late: what began in it must go on after it."""
         self._turn_started_s = 0.0
+        self._unweighed_s: float | None = None
+        """When the open turn began, where that was while we spoke and its sound is still to be weighed."""
+        self._weighed: deque[tuple[float, Sound]] = deque(maxlen=8)
+        """What the sound of such turns tells, each with its beginning."""
+        self._theirs: deque[Span] = deque(maxlen=8)
+        """When somebody spoke while we did."""
         self._obeyed_s = 0.0
 
     @property
@@ -167,8 +177,9 @@ class Ears:
         played = self._played.next_frame()
         if self._canceller is not None:
             frame = self._canceller.cancel(frame, played)
+            self._left.append(frame)
         gate_open = self._floor.hears_next_frame()
-        overheard = await self._overhear(listen=self.stop_while_silent or not gate_open)
+        overheard = await self._overhear(listen=self.stop_while_silent or not gate_open, eager=not gate_open)
         if gate_open or self._duplex is not Duplex.HALF:
             events = self._heard_late()
             if self._held:
@@ -178,7 +189,8 @@ class Ears:
         else:
             self._muffled_frames += 1
             events = await self.hearing.skip(keep=self._held)
-        return self._judged(events) + self._obeyed(overheard)
+        fell_back = self._weigh(events)
+        return self._judged(events) + fell_back + self._obeyed(overheard)
 
     def input_ended(self) -> list[Event]:
         """End an open turn: its source gives no more sound. Its message comes with later frames."""
@@ -239,18 +251,18 @@ class Ears:
 
     # --- The spoken stop ----------------------------------------------------------------------------------
 
-    async def _overhear(self, *, listen: bool) -> Overheard | None:
+    async def _overhear(self, *, listen: bool, eager: bool) -> Overheard | None:
         if self._phrases is None:
             return None
         if not listen:
             return await self._phrases.skip()
         # Not through the canceller: of 16 stops said into an echo as loud as half of them AEC3 left 5.
-        return await self._phrases.push(self._remover.remove(self._heard, self._played))
+        return await self._phrases.push(self._remover.remove(self._heard, self._played), eager=eager)
 
     def _obeyed(self, overheard: Overheard | None) -> list[Event]:
         """The stop in what was overheard; the turn that it was part of is no message."""
-        if overheard is None:
-            return []
+        if overheard is None or overheard.start_s < self._obeyed_s:
+            return []  # what was obeyed is heard once more, with what came after it
         ours = self._floor.spoken_since(overheard.start_s - 1.0)
         inside = self.speaking and self._turn_started_s < overheard.start_s - A_WORD_S
         if not ours and (inside or not overheard.whole):
@@ -273,6 +285,8 @@ class Ears:
                     continue
                 case SpeechStarted(at_s):
                     self._turn_started_s = at_s
+                case Discarded(DiscardReason.NO_WORDS | DiscardReason.PHANTOM) if self._last_was_ours():
+                    event = replace(event, reason=DiscardReason.ECHO)
             judged.append(event)
         return judged
 
@@ -281,48 +295,107 @@ class Ears:
         assert message.heard is not None, "it was spoken"
         heard = message.heard
         late = next((span for span in self._late if span.start_s <= heard.start_s < span.end_s), None)
-        if late is not None:
-            if heard.end_s < late.end_s + GOES_ON_S:
-                return [Discarded(DiscardReason.TALKED_OVER, message.text, self.now_s)]
-            heard = Span(late.end_s, heard.end_s)  # before that our own voice was taken out
-        ours, ours_s = self._our_share(heard)
-        left = without_echo(message.text, message.heard, self._floor.said)
-        # What the canceller takes out is in the sound all the same: with it, most of that must be ours.
-        cancelled = self._duplex is Duplex.CANCELLED
-        enough_s = max(A_WORD_S, (heard.end_s - heard.start_s) / 2) if cancelled else A_WORD_S
-        if not self._played.known and self._began_and_ended_with_us(heard):
-            left = Left("", message.text)
-        if ours >= PARTLY_OURS or (ours_s >= enough_s and not left.echo):
-            left = Left("", message.text)
+        if late is not None and heard.end_s < late.end_s + GOES_ON_S:
+            return [Discarded(DiscardReason.TALKED_OVER, message.text, self.now_s)]
+        left = without_echo(message.text, heard, self._floor.said)
+        weighed = next((sound for start_s, sound in self._weighed if start_s == heard.start_s), None)
+        if weighed is not None:
+            left = _left_of(message.text, left, whose(weighed))
+        else:
+            # Before the end of what was heard late our own voice was taken out.
+            sound = self._sound_of(heard if late is None else Span(late.end_s, heard.end_s))
+            sound = replace(sound, above_db=None, left_db=None)
+            if whose(sound) is Whose.OURS and not (left.text and left.echo):
+                left = Left("", message.text)
         events: list[Event] = []
         if left.echo:
-            events += [Discarded(DiscardReason.ECHO, left.echo, self.now_s), *self._echo_borne()]
+            events.append(Discarded(DiscardReason.ECHO, left.echo, self.now_s))
+            if weighed is None or whose(weighed) is not Whose.OURS:  # that was counted when it was weighed
+                events += self._echo_borne()
         if left.text:
             events.append(replace(message, text=left.text))
+            self._theirs.append(heard)
         return events
 
-    def _began_and_ended_with_us(self, heard: Span) -> bool:
-        """Whether an utterance is just where an echo of ours would be."""
-        said = [one for one in self._floor.said if one.start_s <= heard.start_s]
-        if not said or heard.start_s > said[-1].start_s + BEGINS_WITH_US_S:
-            return False
-        return said[-1].end_s is None or heard.end_s <= said[-1].end_s + A_WORD_S
+    def _weigh(self, events: list[Event]) -> list[Event]:
+        """Take down what the sound of a turn tells that began while we spoke, as long as it is on tape.
 
-    def _our_share(self, heard: Span) -> tuple[float, float]:
-        """How much of the energy of an utterance was our own voice, and for how many seconds."""
+        Our own voice is counted then, for it has broken off a narration, whether there are words in it or
+        not.
+        """
+        ended_s: float | None = None
+        for event in events:
+            match event:
+                case SpeechStarted(at_s):
+                    hears_us = self._duplex is not Duplex.HALF and self._floor.heard_at(at_s, DIES_AWAY_S)
+                    self._unweighed_s = at_s if hears_us else None
+                case SpeechEnded(at_s):
+                    ended_s = at_s
+        start_s = self._unweighed_s
+        if start_s is not None and ended_s is None and self.now_s - start_s >= WEIGHED_AFTER_S:
+            ended_s = self.now_s
+        if start_s is None or ended_s is None:
+            return []
+        self._unweighed_s = None
+        silent_s = self._floor.said[-1].end_s if self._floor.said else None
+        if silent_s is not None:
+            if start_s >= silent_s and ended_s >= silent_s + DIES_AWAY_S + A_WORD_S:
+                return []  # no echo goes on for so long
+            ended_s = max(start_s + FRAME_S, min(ended_s, silent_s + DIES_AWAY_S))
+        sound = self._sound_of(Span(start_s, ended_s))
+        self._weighed.append((start_s, sound))
+        return self._echo_borne() if whose(sound) is Whose.OURS else []
+
+    def _last_was_ours(self) -> bool:
+        """Whether the last turn that began was our own voice, by its sound."""
+        return any(
+            start_s == self._turn_started_s and whose(sound) is Whose.OURS for start_s, sound in self._weighed
+        )
+
+    def _sound_of(self, heard: Span) -> Sound:
+        """What the sound at that time tells, as far as it is on tape."""
         after = round((self.now_s - heard.end_s) / FRAME_S)
         length = round((heard.end_s - heard.start_s) / FRAME_S)
         known = max(length, round(LEARNT_FROM_S / FRAME_S))
         sound, played = self._heard.last(known, before=after), self._played.last(known, before=after)
         length = min(length, len(sound) // FRAME_SAMPLES)
-        reach = length + round(LATEST_S / FRAME_S)
-        if not length or not played.samples[-reach * FRAME_SAMPLES :].any():
-            return 0.0, 0.0
-        ours = own_voice(sound, played)
-        sound, ours = sound[-length * FRAME_SAMPLES :], ours[-length * FRAME_SAMPLES :]
-        energy = np.square(framed(to_float(sound))).sum(axis=1)
+        if length <= 0:
+            return Sound()
+        energies = np.square(framed(to_float(sound)).astype(np.float64)).sum(axis=1)
+        energy = energies[-length:]
         loud = energy > energy.max() * 10 ** (-_SPEECH_BELOW_LOUDEST_DB / 10)
-        return share(sound, ours), FRAME_S * int((loud & (shares(sound, ours) >= MOSTLY_OURS)).sum())
+        above = above_db(energy[loud], self._energies_of_ours(heard), FRAME_S)
+        left_db = None
+        if self._canceller is not None:
+            left = np.square(framed(to_float(self._left.last(length, before=after)))).sum()
+            left_db = float(10 * np.log10(max(float(left), 1e-12) / max(float(energy.sum()), 1e-12)))
+        reach = length + round(LATEST_S / FRAME_S)
+        if not self._played.known:
+            return Sound(above, left_db=left_db)
+        if not played.samples[-reach * FRAME_SAMPLES :].any():
+            return Sound(above, 0.0, left_db=left_db)
+        ours = own_voice(sound, played)[-length * FRAME_SAMPLES :]
+        sound = sound[-length * FRAME_SAMPLES :]
+        ours_s = FRAME_S * int((loud & (shares(sound, ours) >= MOSTLY_OURS)).sum())
+        word = round(A_WORD_S / FRAME_S) * FRAME_SAMPLES
+        begins = share(sound[:word], ours[:word])
+        return Sound(above, share(sound, ours), begins, ours_s, left_db)
+
+    def _energies_of_ours(self, heard: Span) -> NDArray[np.float64]:
+        """The energies of the frames before ``heard`` in which we spoke and, it seems, nobody else."""
+        on_tape = framed(to_float(self._heard.last(round(REMEMBERED_S / FRAME_S))))
+        first = self.now_s - len(on_tape) * FRAME_S
+        times = first + FRAME_S * np.arange(len(on_tape))
+        ours = np.zeros(len(on_tape), bool)
+        for said in self._floor.said:
+            # A device may be so much later than it tells.
+            until_s = heard.start_s - A_WORD_S if said.end_s is None else said.end_s
+            ours |= (times >= said.start_s + LATEST_S) & (times < until_s)
+        ours &= times < heard.start_s - A_WORD_S
+        for span in self._theirs:
+            ours &= (times < span.start_s - A_WORD_S) | (times > span.end_s + A_WORD_S)
+        energies: NDArray[np.float64] = np.square(on_tape[ours].astype(np.float64)).sum(axis=1)
+        return energies
 
     def _echo_borne(self) -> list[Event]:
         """Count an echo; after the second one nothing is heard any more while we speak."""
@@ -332,3 +405,16 @@ class Ears:
         self._duplex = Duplex.HALF
         self._canceller = None
         return [Notice(FELL_BACK)]
+
+
+def _left_of(text: str, left: Left, verdict: Whose) -> Left:
+    """What is left of what began while we spoke, given what its sound and what its words tell."""
+    match verdict:
+        case Whose.THEIRS:
+            # "Yes" is an answer to "yes or no", and nothing of ours was in the microphone.
+            return Left(text, "") if is_short(text) else left
+        case Whose.THROUGH_OURS:
+            return left
+        case Whose.UNKNOWN if left.text and left.echo:
+            return left  # our own words were found, and words that came after them
+    return Left("", text)

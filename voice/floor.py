@@ -30,6 +30,9 @@ ECHO_TAIL_S = 0.06
 """So much of the sound that comes after a narration was still heard during it: it waited in the microphone's
 buffers. On a virtual device the last frame with our voice came 0.04 s after its end."""
 
+EARLY_S = 0.1
+"""A sentence may be heard so much before it is told of: what a device tells is an estimate."""
+
 REMEMBERED_S = 60.0
 """For so long a sentence is remembered after it was said: longer than any turn but the longest stays open."""
 
@@ -71,6 +74,13 @@ class Floor:
     def spoken_since(self, since_s: float) -> str:
         """The sentences that were being said at that time or later; "" where we were silent."""
         return " ".join(said.text for said in self._said if said.end_s is None or said.end_s >= since_s)
+
+    def heard_at(self, at_s: float, dies_away_s: float) -> bool:
+        """Whether our own voice, or its echo, may have been heard at this time."""
+        return any(
+            said.start_s - EARLY_S <= at_s and (said.end_s is None or at_s < said.end_s + dies_away_s)
+            for said in self._said
+        )
 
     def hears_next_frame(self) -> bool:
         """Whether the next frame of the microphone is the person's; to be asked once a frame."""

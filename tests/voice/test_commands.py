@@ -301,3 +301,10 @@ def test_an_end_word_is_taken_off_where_it_was_said_last(text, rest):
 
 def test_without_an_end_word_none_is_looked_for():
     assert ENGLISH.without_end_word("Deploy it, send it.") is None
+
+
+def test_the_shortest_stop_is_what_a_transcriber_is_told_to_expect():
+    assert Controls("en").shortest_stop == "stop"
+    off = {Command.STOP_TALKING: [], Command.STOP_VOICE: ["voice off"]}
+    assert Controls("en", off).shortest_stop == "voice off"
+    assert Controls("en", {**off, Command.STOP_VOICE: []}).shortest_stop == ""

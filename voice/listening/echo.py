@@ -95,6 +95,11 @@ def without_echo(text: str, heard: Span, said: Iterable[Said]) -> Left:
     return Left("", text) if sure or own > len(found) / 2 or _all_ours(found, ours) else Left(text, "")
 
 
+def is_short(text: str) -> bool:
+    """Whether it has too few letters for a likeness with our own words to say much."""
+    return len(_letters(words(text))) < SURE_LETTERS
+
+
 def likeness(heard: str, ours: str) -> float:
     """How much of the letters of one text stands in the other, in one place and in their order: 0 to 1."""
     return 1 - float(_distances(heard, ours)[-1].min()) / len(heard) if heard else 0.0

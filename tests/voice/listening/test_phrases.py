@@ -2,18 +2,19 @@
 
 import pytest
 
-from voice.audio import FRAME_S, silent_frame
+from voice.audio import FRAME_S, SAMPLE_RATE, silent_frame
 from voice.errors import TranscriberError
-from voice.listening.phrases import PHRASE_LONGEST_S, Overheard, PhraseListener
+from voice.listening.phrases import EAGER_LONGEST_S, PHRASE_LONGEST_S, Overheard, PhraseListener
 from voice.testing import LevelDetector, ScriptedMicrophone, ScriptedTranscriber
 
 pytestmark = pytest.mark.anyio
 
 
 class Listening:
-    def __init__(self, *lines):
+    def __init__(self, *lines, **options):
         self.transcriber = ScriptedTranscriber(*lines)
-        self.listener = PhraseListener(LevelDetector(), self.transcriber)
+        self.listener = PhraseListener(LevelDetector(), self.transcriber, **options)
+        self.eager = False
         self.overheard = []
         self.frames = 0
 
@@ -24,7 +25,7 @@ class Listening:
         async with microphone.open() as frames:
             async for frame in frames:
                 self.frames += 1
-                if overheard := await self.listener.push(frame):
+                if overheard := await self.listener.push(frame, eager=self.eager):
                     self.overheard.append((self.frames * FRAME_S, overheard))
 
     async def skips(self, seconds):
@@ -44,10 +45,11 @@ async def test_a_phrase_is_understood_a_third_of_a_second_after_its_last_sound()
     assert at_s - 0.9 < 0.35
 
 
-async def test_one_is_transcribed_at_a_time_and_of_those_that_wait_the_newest_is():
-    listening = Listening("One.", "Four.")
+async def test_one_is_transcribed_at_a_time_and_of_those_that_wait_the_last_three_are():
+    """Symptom: a stop is lost, since something else was heard before the transcriber came to it."""
+    listening = Listening("One.", "Three.", "Four.", "Five.")
     listening.transcriber.hold()
-    for _ in range(4):
+    for _ in range(5):
         await listening.goes_on(0.4, spoken=True)
         await listening.goes_on(0.4, spoken=False)
         assert len(listening.transcriber.asked) == 1
@@ -56,8 +58,8 @@ async def test_one_is_transcribed_at_a_time_and_of_those_that_wait_the_newest_is
     listening.transcriber.release()
     assert listening.listener.ready
     await listening.goes_on(0.1, spoken=False)
-    assert [overheard.text for _, overheard in listening.overheard] == ["One.", "Four."]
-    assert listening.overheard[1][1].start_s == pytest.approx(2.4)
+    assert [overheard.text for _, overheard in listening.overheard] == ["One.", "Three.", "Four.", "Five."]
+    assert listening.overheard[1][1].start_s == pytest.approx(1.6)
     assert not listening.listener.busy
 
 
@@ -105,3 +107,22 @@ async def test_silence_is_not_transcribed():
     listening = Listening()
     for _ in range(200):
         assert await listening.listener.push(silent_frame()) is None
+
+
+async def test_without_waiting_for_silence_the_last_sound_is_transcribed_again_and_again():
+    """Symptom: our own voice goes on, no silence comes, and a stop is understood three seconds later."""
+    listening = Listening("One.", "Two.", "Three.", "All.")
+    listening.eager = True
+    await listening.goes_on(1.3, spoken=True)
+    await listening.goes_on(0.5, spoken=False)
+    told = [(overheard.text, overheard.whole) for _, overheard in listening.overheard]
+    assert told == [("One.", False), ("Two.", False), ("Three.", False), ("All.", True)]
+    assert max(map(len, listening.transcriber.asked[:-1])) <= EAGER_LONGEST_S * SAMPLE_RATE
+
+
+async def test_a_stop_is_what_the_transcriber_is_told_to_expect():
+    """Symptom: a short stop is heard as "step" or "start", and the narration goes on."""
+    listening = Listening("Stop.", vocabulary=["stop"])
+    await listening.goes_on(0.4, spoken=True)
+    await listening.goes_on(0.5, spoken=False)
+    assert listening.transcriber.vocabularies == [("stop",)]
