@@ -176,6 +176,7 @@ class _Run:
         self._running_tools: set[str] = set()
         self._dialogs: dict[str, anyio.CancelScope] = {}
         self._retrying = self._queued = False
+        self._runs = 0
         self._starting = False
         self.turns = Turns()
         self.rpc = Rpc(process.stdout, process.stdin, self._hear, lambda fault: self._tell(Notice(fault)))
@@ -268,6 +269,8 @@ class _Run:
 
     def _follow_old(self, kind: str, line: Mapping[str, Any]) -> None:
         """Work out when a Pi has settled that does not tell."""
+        if kind == "agent_start":
+            self._runs += 1
         if kind == "auto_retry_start":
             self._retrying = True
         elif kind == "agent_start" or (kind == "auto_retry_end" and line.get("success") is not True):
@@ -278,8 +281,11 @@ class _Run:
     async def _look(self) -> None:
         """Look until Pi is idle; what was queued at the last moment makes it go on."""
         while self.turns.busy and not self._retrying:
+            runs = self._runs
             with suppress(HostError):
                 state = await self.rpc.command("get_state")
+                if self._runs != runs:  # what it told of itself was true before this run
+                    continue
                 if not (state.get("isStreaming") or state.get("isCompacting") or self._retrying):
                     if not state.get("pendingMessageCount"):
                         self._tell(*self.turns.settled())

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 if "--version" in sys.argv:
-    print("1.6.0")  # noqa: T201
+    print(os.environ.get("FAKE_VERSION", "1.6.0"))  # noqa: T201
     sys.exit()
 
 TEN_MB = 10 * 2**20
@@ -48,6 +48,7 @@ def text(words):
     say({"type": "agent_settled"})
 
 
+overlapping = False
 threading.Thread(target=bridge, daemon=True).start()
 for line in sys.stdin:
     command = json.loads(line)
@@ -60,6 +61,14 @@ for line in sys.stdin:
     }
     if command["type"] == "extension_ui_response":
         text(f"the response is {json.dumps(command, sort_keys=True)}")
+        continue
+    if command["type"] == "get_state" and overlapping:
+        overlapping = False
+        delta = {"type": "text_delta", "delta": "more"}
+        say("\n".join(map(json.dumps, [done, {"type": "agent_start"}])))
+        time.sleep(0.2)
+        say({"type": "message_update", "assistantMessageEvent": delta})
+        say({"type": "agent_end", "messages": []})
         continue
     if command["type"] != "prompt":
         say(done)
@@ -90,6 +99,12 @@ for line in sys.stdin:
             sys.stdout.flush()
             sys.stderr.write("out of memory\n")
             sys.exit(7)
+        case "overlap":
+            overlapping = True
+            say({"type": "agent_start"})
+            say({**done, "data": None})
+            say({"type": "agent_end", "messages": []})
+            continue
         case "twice":
             say({**done, "success": False, "error": "no"})
         case "unknown":

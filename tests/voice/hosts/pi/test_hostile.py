@@ -11,7 +11,7 @@ import pytest
 
 from questionnaire import AdjustableToolset, Outcome, Status, questionnaire_toolset
 from voice.errors import HostError, HostMissing
-from voice.events import AgentEnded, AssistantText, HostLost, Notice
+from voice.events import AgentEnded, AgentStarted, AssistantDelta, AssistantText, HostLost, Notice
 from voice.hosts.pi.host import PiHost
 
 pytestmark = pytest.mark.anyio
@@ -100,6 +100,14 @@ async def test_a_request_that_cannot_be_shown_is_cancelled_so_that_nobody_waits(
         await until(lambda: of(events, AssistantText))
         assert '"cancelled": true' in of(events, AssistantText)[0].text
         assert len(of(events, Notice)) == (fault == "unknown")
+
+
+async def test_a_run_that_begins_while_an_old_pi_says_that_it_is_idle_belongs_to_the_turn(fake_pi):
+    async with a_host(fake_pi | {"FAKE_VERSION": "0.74.2"}) as (host, events):
+        await host.send("overlap")
+        await until(lambda: of(events, AgentEnded))
+        turn = [type(event) for event in events if not isinstance(event, Notice)]
+        assert turn == [AgentStarted, AssistantDelta, AssistantText, AgentEnded]
 
 
 async def test_a_ctrl_c_at_the_terminal_is_not_its_own(fake_pi):
