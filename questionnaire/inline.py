@@ -141,9 +141,10 @@ class InlineApplication(Application[None]):
         """Go back up by as many rows as the cursor has gone down with what was drawn at another width.
 
         Before anything is drawn, and not only at the signal of a new size: a screen that is drawn anew ten
-        times a second is often drawn between the two, and then what stood there stays.
+        times a second is often drawn between the two, and then what stood there stays. A drawing that was
+        asked for just before the end comes after it, when the terminal may have been closed.
         """
-        if self._running_in_terminal:
+        if self._running_in_terminal or not self._is_running:
             return
         before, self._width = self._width, self.output.get_size().columns
         if before not in (None, self._width) and (up := self._gained(self._width)):
