@@ -13,7 +13,13 @@ from questionnaire.progress import Draft, Interview, Note, Shown, Step
 
 GUARD_S = 0.3
 """Keys that come sooner after the dialog appeared, or after somebody else turned its page, were meant for
-what stood there before."""
+what stood there before; so are those that follow them sooner than this, one upon the other."""
+
+RUN_S = 1.0
+"""Where keys were pressed on a dialog that stood there just before, what is risky takes none until nobody has
+pressed one for so long: the second Enter of somebody in a hurry allows nothing."""
+
+TOO_SOON = "That key came too soon to be meant for this. Pause for a moment, then answer."
 
 _NOWHERE = -1
 
@@ -22,13 +28,22 @@ class Dialog:
     """One interview as it is shown and typed at.
 
     `clock` gives the times of showing and answering. `steady`, which never goes back, counts the first
-    moments in which keys are not taken. Both are in seconds.
+    moments in which keys are not taken. Both are in seconds. `last_key_s`, in the time of `steady`, is when a
+    key was last pressed on the dialog before this one.
     """
 
-    def __init__(self, interview: Interview, clock: Callable[[], float], steady: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        interview: Interview,
+        clock: Callable[[], float],
+        steady: Callable[[], float],
+        last_key_s: float = float("-inf"),
+    ) -> None:
         self._interview = interview
         self._clock = clock
         self._steady = steady
+        self._last_key_s = last_key_s
+        self._pause_s = GUARD_S
         self._ui = opened(interview.questionnaire, interview.step)
         self._keys_from: float | None = None
         self._drawn_place: int | None = _NOWHERE
@@ -42,6 +57,11 @@ class Dialog:
         """The text of the open field, None where none is open."""
         entry = self._ui_now().entry
         return entry.field.text if entry else None
+
+    @property
+    def last_key_s(self) -> float:
+        """When a key was last pressed, here or on the dialog before."""
+        return self._last_key_s
 
     @property
     def last_screen(self) -> Screen | None:
@@ -72,7 +92,7 @@ class Dialog:
         if place == self._drawn_place:
             return
         if place != led_to:
-            self._keys_from = self._steady() + GUARD_S
+            self._guard(self._steady())
         self._drawn_place = place
         self._interview.send(Shown(self._clock(), place))
 
@@ -80,10 +100,16 @@ class Dialog:
         """Do what a key does, and return whether an editor is to be opened on `text`.
 
         A key acts on the page that the user sees: one that comes too early, or before the page on which
-        the interview now stands was drawn, does nothing.
+        the interview now stands was drawn, does nothing. The first makes the wait begin anew, so that of a
+        run of keys none is an answer.
         """
-        ui, step = self._ui_now(), self._interview.step
-        if step.index != self._drawn_place or self._keys_from is None or self._steady() < self._keys_from:
+        ui, step, now_s = self._ui_now(), self._interview.step, self._steady()
+        self._last_key_s = now_s
+        if step.index != self._drawn_place or self._keys_from is None:
+            return False
+        if now_s < self._keys_from:
+            self._keys_from = now_s + self._pause_s
+            self._ui = replace(ui, notice=TOO_SOON)
             return False
         seen = self._screen
         scene = Scene(self._interview.questionnaire, step, self._clock())
@@ -121,6 +147,12 @@ class Dialog:
         self.written(text)
         self._editing = None
         self._ui = replace(self._ui_now(), notice=notice)
+
+    def _guard(self, now_s: float) -> None:
+        """Take no keys in the first moments of what is drawn now."""
+        follows = self._drawn_place == _NOWHERE and now_s < self._last_key_s + RUN_S
+        self._pause_s = RUN_S if follows and self._interview.questionnaire.risky else GUARD_S
+        self._keys_from = max(now_s + GUARD_S, self._last_key_s + self._pause_s)
 
     def _ui_now(self) -> Ui:
         """Return the state, on the page to which somebody else may have gone."""

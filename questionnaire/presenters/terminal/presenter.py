@@ -44,6 +44,7 @@ class TerminalPresenter:
         self._clock = clock
         self._steady = steady
         self._around = around
+        self._last_key_s = float("-inf")
 
     async def present(self, interview: Interview) -> None:
         """Show the dialog until there is an outcome."""
@@ -69,7 +70,7 @@ class TerminalPresenter:
         with self._open_terminal() as (read_fd, write_fd):
             if not (os.isatty(read_fd) and os.isatty(write_fd)):
                 raise NoInterface("what was opened to ask on is no terminal")
-            dialog = Dialog(interview, self._clock, self._steady)
+            dialog = Dialog(interview, self._clock, self._steady, self._last_key_s)
             around = self._around() if self._around else None
             screen = TerminalScreen(dialog, read_fd, write_fd, interrupted, around)
             with interview.watch(changed), _terminated(screen.close) as pass_on:
@@ -79,6 +80,8 @@ class TerminalPresenter:
                     await screen.run()
                 except (EOFError, OSError, TerminalLost) as error:
                     interview.end(Status.CANCELLED, f"the terminal was lost: {error or 'it hung up'}")
+                finally:
+                    self._last_key_s = dialog.last_key_s
         pass_on()
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from questionnaire.contracts import CONTRACTS
@@ -9,14 +11,14 @@ from questionnaire.progress import Interview
 class Seat:
     """Somebody before a dialog, on a clock that stands still between keys."""
 
-    def __init__(self, questionnaire, width=80, height=24):
+    def __init__(self, questionnaire, width=80, height=24, last_key_s=float("-inf"), now=0.0):
         self.interview = Interview(questionnaire)
-        self.now = 0.0
+        self.now = now
         self.wall = 0.0  # how far the clock on the wall is ahead
         self.size = width, height
-        self.dialog = Dialog(self.interview, lambda: self.now + self.wall, lambda: self.now)
+        self.dialog = Dialog(self.interview, lambda: self.now + self.wall, lambda: self.now, last_key_s)
         self.look()
-        self.now = 1.0
+        self.now += 1.0
 
     def look(self, width=None, height=None):
         """Look at the screen, and return it."""
@@ -74,7 +76,7 @@ class Seat:
 def sit():
     """Sit down before the dialog of a call."""
 
-    def start(arguments, contract="choices", **size):
-        return Seat(CONTRACTS[contract].read(arguments), **size)
+    def start(arguments, contract="choices", risky=False, **how):
+        return Seat(replace(CONTRACTS[contract].read(arguments), risky=risky), **how)
 
     return start

@@ -3,7 +3,7 @@ import pytest
 from questionnaire.answers import check_outcome
 from questionnaire.contracts import CONTRACTS, choices, user_select
 from questionnaire.model import Answer, Input, Provenance, State, Status
-from questionnaire.presenters.terminal.dialog import Dialog
+from questionnaire.presenters.terminal.dialog import TOO_SOON, Dialog
 from questionnaire.presenters.terminal.keys import Key
 from questionnaire.progress import Give, GoTo, Interview, Touch
 
@@ -259,8 +259,36 @@ def test_keys_in_the_first_moments_answer_nothing(sit):
     seat.now = 0.29
     seat.press("enter", " ", "1", "escape", "x")
     assert (seat.outcome, seat.step.stopping, seat.here) == (None, False, "1. Squash")
-    seat.now = 0.31
+    seat.now = 0.6
     assert seat.press("enter").outcome.status is Status.ANSWERED
+
+
+def test_of_a_run_of_keys_that_began_too_early_none_is_an_answer_and_that_is_said(sit):
+    seat = sit(MERGE, "user_select")
+    seat.now = 0.0
+    for letter in "2 and then 1":
+        seat.now += 0.2
+        seat.press("enter" if letter == " " else letter)
+    assert seat.outcome is None
+    assert TOO_SOON in [line.strip() for line in seat.lines]
+    seat.now += 0.31
+    assert seat.press("enter").outcome.responses[0].answer == Answer((0,))
+
+
+@pytest.mark.parametrize(("risky", "taken"), [(True, False), (False, True)])
+def test_the_second_enter_of_somebody_in_a_hurry_answers_nothing_risky_that_follows(sit, risky, taken):
+    first = sit(MERGE, "user_select", risky=risky)
+    first.now = 10.0
+    assert first.press("enter").outcome.status is Status.ANSWERED
+    second = sit(MERGE, "user_select", risky=risky, last_key_s=first.dialog.last_key_s, now=10.05)
+    second.now = 10.4
+    second.press("enter")
+    assert (second.outcome is not None) is taken
+    for second.now in (10.8, 11.2):
+        second.press("enter")
+    assert (second.outcome is not None) is taken
+    second.now = 12.21
+    assert second.press("enter").outcome.status is Status.ANSWERED
 
 
 def test_before_it_was_drawn_no_key_counts(sit):
@@ -291,7 +319,7 @@ def test_a_key_meant_for_the_page_before_somebody_else_turned_it_does_nothing(si
     seat.press("e", "enter")
     assert (seat.step.index, seat.step.responses[2].draft, answers(seat)[2]) == (2, "", None)
     assert seat.step.responses[1].draft == "led"
-    seat.now += 0.02
+    seat.now += 0.31
     assert seat.type("x").step.responses[2].draft == "x"
 
 
