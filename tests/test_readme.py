@@ -88,7 +88,9 @@ def test_the_composition_shown_can_be_used():
     assert modes["keyboard"].packages == ("questionnaire",)
 
 
-@pytest.mark.parametrize("command", sorted(set(re.findall(r"`((?:voice|questionnaire) [a-z]+(?:-[a-z]+)*)", README))))
+@pytest.mark.parametrize(
+    "command", sorted(set(re.findall(r"`((?:voice|questionnaire) [a-z]+(?:-[a-z]+)*)", README)))
+)
 def test_the_commands_exist(command):
     program, *arguments = command.split()
     path = Path(sys.executable).parent / program
