@@ -113,7 +113,10 @@ def read_form(message: str, schema: Mapping[str, Any]) -> RequestedForm:
         questions.append(replace(question, required=must, custom=own))
     if len(questions) > 1 and look(message):
         questions[0] = replace(questions[0], text=f"{message}\n{questions[0].text}")
-    return RequestedForm(Questionnaire(tuple(questions), review=_reviewed(questions)), tuple(fields))
+    permits = len(fields) == 1 and fields[0][1].get("type") == "boolean"  # as a form without fields does
+    return RequestedForm(
+        Questionnaire(tuple(questions), review=_reviewed(questions), risky=permits), tuple(fields)
+    )
 
 
 async def answer_form(

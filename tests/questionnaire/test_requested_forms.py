@@ -116,6 +116,20 @@ def test_a_form_without_fields_asks_for_a_yes():
 
 
 @pytest.mark.parametrize(
+    ("fields", "risky"),
+    [
+        ({"ok": {"type": "boolean"}}, True),
+        ({"ok": {"type": "boolean"}, "why": {"type": "string"}}, False),
+        ({"why": {"type": "string"}}, False),
+        ({"which": {"enum": ["Yes", "No"]}}, False),
+    ],
+)
+def test_a_form_that_asks_for_a_mere_yes_or_no_is_a_permission(fields, risky):
+    for required in ([], list(fields)):
+        assert read_form("Delete it?", schema(required, **fields)).questionnaire.risky is risky
+
+
+@pytest.mark.parametrize(
     ("status", "action"),
     [
         (Status.DECLINED, FormAction.DECLINE),
