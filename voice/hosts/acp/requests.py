@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -58,7 +59,7 @@ class Permission:
         text = title
         if self.risky:
             text = f"{agent} asks: {title}"
-            if (shown := _shown(self.input)) and shown not in title:
+            if (shown := _shown(self.input)) and not _says(title, shown):
                 text += f"\n{shown}"
         options = tuple(
             Option(choice.name.strip() or choice.kind, _MEANINGS.get(choice.kind, "") if self.risky else "")
@@ -82,6 +83,12 @@ def _unquoted(title: str) -> str:
     """A title that is a command between backticks, without them: code is not spoken, and this has to be."""
     inner = title.strip("`")
     return inner.strip() if title[:1] == title[-1:] == "`" and "`" not in inner else title
+
+
+def _says(title: str, shown: str) -> bool:
+    """Whether a title says this already, in whole words: "Format files" does not show the command "at"."""
+    around = rf"""(?:^|(?<=[\s`'"(\[:])){re.escape(shown)}(?=[`'")\].,:;?!]*(?:\s|$))"""
+    return re.search(around, title) is not None
 
 
 def _shown(given: Any) -> str:

@@ -88,6 +88,25 @@ def test_what_a_tool_would_get_is_shown_in_few_words(given, shown):
     assert question.text == f"Pi asks: Delete{shown}"
 
 
+@pytest.mark.parametrize(
+    ("title", "command", "hidden"),
+    [
+        ("Format files", "at", False),
+        ("Clean ./build up", "Clean .", False),
+        ("Run ls.sh", "ls", False),
+        ("List it twice", "ls", False),
+        ("Run `ls -la`?", "ls -la", True),
+        ("Run: make.", "make", True),
+        ("make", "make", True),
+        ("echo (a|b)", "echo (a|b)", True),
+    ],
+)
+def test_a_command_is_not_shown_twice_but_never_left_out_for_its_letters(title, command, hidden):
+    permission = Permission(title, ALLOW, "execute", {"command": command})
+    (question,) = permission.questionnaire("Pi").questions
+    assert question.text == f"Pi asks: {title}" + ("" if hidden else f"\n{command}")
+
+
 def test_only_an_answer_chooses():
     permission = Permission("Delete", ALLOW, "execute")
     assert permission.chosen(outcome(Status.ANSWERED, Answer((1,)))) == "ever"
