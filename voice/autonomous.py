@@ -24,6 +24,7 @@ from questionnaire import (
     Coordinator,
     InvalidQuestionnaire,
     Lift,
+    Question,
     ToolResult,
     Withhold,
     read_questionnaire,
@@ -51,7 +52,7 @@ from voice.speaking.earcons import Earcon
 from voice.speaking.manner import Manner
 from voice.speaking.narrator import Narrator, Position
 from voice.speaking.writing import Writing
-from voice.spoken_form import spoken_questionnaire
+from voice.spoken_form import LONGEST_LABEL, spoken_questionnaire
 from voice.tasks import lone_errors
 from voice.turn_taking import Happening, Kind, MicrophoneBack, MicrophoneLost, Passed, Silent, Speaking
 
@@ -63,6 +64,9 @@ LAST_WORDS_S = 0.5
 
 LEVEL_FRAMES = 5
 """Of so many frames the loudest is told: ten times a second."""
+
+REPEATED_OPTIONS = 12
+"""Options of a withheld question that its refusal repeats: nobody listens to more."""
 
 HANDED_OVER = "Voice was switched on and narrates the question; the answer will arrive as a user message"
 """Why the call of a questionnaire ends that was open when Voice began."""
@@ -597,15 +601,36 @@ class _FloorBySentence:
             self._floor.enter_context(self._parts.ears.narration())
 
 
-def refusal_while_on(name: str, arguments: Mapping[str, Any]) -> ToolResult:
-    """What a call of a withheld tool gets: an error that repeats the question and says to narrate it."""
+def refusal_while_on(
+    name: str,
+    arguments: Mapping[str, Any],
+    *,
+    reply: str = "the reply will arrive as an ordinary user message",
+) -> ToolResult:
+    """What a call of a withheld tool gets: an error that repeats what it asks and says to narrate it.
+
+    ``reply`` says how the answer will come. Of the options it repeats `REPEATED_OPTIONS` a question.
+    """
     try:
-        asked = " ".join(question.text for question in read_questionnaire(name, arguments).questions)
+        asked = " ".join(map(_repeated, read_questionnaire(name, arguments).questions))
     except InvalidQuestionnaire:
         asked = "your question"
     return ToolResult(
         f"{name} is withheld while Voice is on, and the user has not seen it. Ask with narrate instead, and"
-        f" the reply will arrive as an ordinary user message: {asked}",
+        f" {reply}: {asked}",
         {"error": "withheld_while_voice_is_on"},
         is_error=True,
     )
+
+
+def _repeated(question: Question) -> str:
+    """A question with its options, for who has to narrate it."""
+    labels = [
+        label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
+        for label in (option.label for option in question.options)
+    ]
+    if not labels:
+        return question.text
+    more = len(labels) - REPEATED_OPTIONS
+    listed = "; ".join([*labels[:REPEATED_OPTIONS], *([f"and {more} more"] if more > 0 else [])])
+    return f"{question.text} (options: {listed})"

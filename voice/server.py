@@ -254,7 +254,8 @@ class VoiceServer:
         self._emit(event)
         if isinstance(event, VoiceStateChanged):
             if event.state is VoiceState.STARTING:
-                self._withheld = self.tools.add(Withhold(TOOL_NAMES, _refusal, name="voice"))
+                refusal = partial(refusal_while_on, reply="it returns the reply")
+                self._withheld = self.tools.add(Withhold(TOOL_NAMES, refusal, name="voice"))
             elif event.state is not VoiceState.ACTIVE and self._withheld is not None:
                 self._withheld.lift()
             elif not self._narrating.locked():
@@ -322,13 +323,6 @@ class VoiceServer:
     def _tell_changed(self) -> None:
         self._changed.set()
         self._changed = anyio.Event()
-
-
-def _refusal(name: str, arguments: Mapping[str, Any]) -> ToolResult:
-    """What a call of a withheld tool gets; here the reply is the result of `narrate`."""
-    refused = refusal_while_on(name, arguments)
-    text = refused.text.replace("the reply will arrive as an ordinary user message", "it returns the reply")
-    return replace(refused, text=text)
 
 
 def _with_reply(

@@ -17,7 +17,7 @@ from questionnaire import (
 )
 from questionnaire.testing import ScriptedPresenter
 from voice.audio import FRAME_S
-from voice.autonomous import AutonomousVoice
+from voice.autonomous import AutonomousVoice, refusal_while_on
 from voice.errors import DeviceError, DeviceLost, SpeechEngineDied, VoiceError
 from voice.events import (
     DevicesInUse,
@@ -490,6 +490,22 @@ async def test_nothing_is_withheld_while_there_is_no_agent():
         stage.voice.agent_back()
         assert stage.listed() == ["other"]
     assert stage.listed() == ALL
+
+
+def test_a_withheld_question_is_repeated_with_its_options():
+    asked = {"question": "Merge how?", "options": [{"label": "Squash"}, {"label": "Rebase"}]}
+    refused = refusal_while_on("user_select", asked)
+    assert refused.is_error
+    assert refused.text.endswith(
+        "the reply will arrive as an ordinary user message: Merge how? (options: Squash; Rebase)"
+    )
+    many = {"question": "Which?", "options": [{"label": f"{n} {'x' * 200}"} for n in range(1, 16)]}
+    text = refusal_while_on("user_select", many, reply="it returns the reply").text
+    assert "and it returns the reply: Which? (options: 1 xxx" in text
+    assert text.endswith("x…; and 3 more)")
+    assert "13 xxx" not in text
+    assert len(text) < 1_300
+    assert refusal_while_on("user_select", {"question": 5}).text.endswith("message: your question")
 
 
 QUESTION_ON_SCREEN = {

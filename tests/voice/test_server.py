@@ -301,8 +301,7 @@ async def test_the_tools_that_ask_by_forms_are_withheld_while_it_is_on_and_the_c
         refused = await client.call_tool("user_select", MERGE)
         assert refused.is_error
         assert "narrate" in told(refused)
-        assert "Merge how?" in told(refused)
-        assert "it returns the reply" in told(refused)
+        assert "it returns the reply: Merge how? (options: Squash; Rebase)" in told(refused)
         [message] = (await client.get_prompt("off")).messages
         assert "Voice is off" in message.content.text
         await until(lambda: stage.changes == 2)
