@@ -235,7 +235,7 @@ def serve_mcp(contract: str | None, port: int | None) -> None:
 
     import anyio
 
-    from questionnaire.endpoints import TOKEN, check_streams, open_port, until_signalled
+    from questionnaire.endpoints import TOKEN, check_streams, open_port, until_signalled, waiting_told
     from questionnaire.restrictions import AdjustableToolset
     from questionnaire.settings import load_settings
 
@@ -256,7 +256,13 @@ def serve_mcp(contract: str | None, port: int | None) -> None:
         clock=time.time,
     )
     server = ToolServer("questionnaire", AdjustableToolset(tools), version=version("viva-voce"))
-    serve: Callable[[], Awaitable[None]] = server.serve_stdio
+
+    async def serve_stdio() -> None:
+        if waiting := waiting_told("questionnaire mcp"):
+            click.echo(waiting, err=True)
+        await server.serve_stdio()
+
+    serve: Callable[[], Awaitable[None]] = serve_stdio
     if at is not None:
         token = f"with the token {at.token}" if at.made else f"with the token in {TOKEN}"
         click.echo(f"questionnaire: serving at {at.address} {token}", err=True)

@@ -22,6 +22,7 @@ __all__ = [
     "check_streams",
     "open_port",
     "until_signalled",
+    "waiting_told",
     "with_token",
 ]
 
@@ -75,6 +76,16 @@ def check_streams() -> None:
     """Make sure that there is a client on standard input and output. Raises `PortUnusable`."""
     if sys.stdin is None or sys.stdout is None:
         raise PortUnusable("Standard input or standard output is closed, so there is no client to serve.")
+
+
+def waiting_told(command: str) -> str:
+    """Return what somebody is told who starts a server by hand and would see nothing; empty for a client."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        return ""
+    return (
+        f"{command}: waiting for an MCP client on standard input; this command is for a client to start."
+        " Ctrl-C ends it."
+    )
 
 
 async def _block(descriptor: int) -> bytes:

@@ -304,6 +304,17 @@ CAPTURED = {
 }
 
 
+def test_who_starts_it_by_hand_is_told_what_it_waits_for():
+    ours, theirs = os.openpty()
+    with subprocess.Popen(COMMAND, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert b"waiting for an MCP client on standard input" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(HANG_S) == 130
+        assert process.stderr.read() == process.stdout.read() == b""
+    os.close(ours)
+    os.close(theirs)
+
+
 # Over HTTP.
 
 

@@ -13,7 +13,7 @@ from anyio import to_thread
 from anyio.abc import TaskStatus
 
 from questionnaire import QuestionnaireError
-from questionnaire.endpoints import TOKEN, check_streams, open_port, until_signalled
+from questionnaire.endpoints import TOKEN, check_streams, open_port, until_signalled, waiting_told
 from questionnaire.server import configured_toolset
 from voice import __version__
 from voice.assembly import find_weights, make_microphone, make_speaker, make_transcriber, open_parts
@@ -43,8 +43,10 @@ def serve_until_signalled(settings: Settings, *, on: bool, port: int | None) -> 
     came: signal.Signals | None = None
 
     async def serve() -> None:
-        remark(f"voice: kill -USR1 {os.getpid()} switches Voice {'off' if on else 'on'}.")
+        remark(f"voice: kill -USR1 {os.getpid()} switches Voice on and off.")
         if at is None:
+            if waiting := waiting_told("voice mcp"):
+                remark(waiting)
             await voice.run(voice.server.serve_stdio, on=on)
         else:
             token = f"with the token {at.token}" if at.made else f"with the token in {TOKEN}"

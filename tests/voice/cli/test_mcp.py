@@ -89,6 +89,7 @@ async def test_without_a_microphone_it_says_what_is_missing_and_asks_by_forms(tm
         answered = await server.client.call_tool("user_select", MERGE)
         assert answered.content[0].text == "User selected: 1. Squash"
         assert "Voice is off" in server.errors
+        assert "switches Voice on and off." in server.errors, "it may be off, whatever was wanted"
 
 
 async def test_it_is_off_until_the_user_switches_it_on(tmp_path):
@@ -109,6 +110,20 @@ def test_a_signal_ends_it(sent):
         assert process.wait(HANG_S) == 128 + sent
         assert process.stderr.read() == ""
         assert process.stdout.read() == ""
+
+
+def test_who_starts_it_by_hand_is_told_what_it_waits_for():
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        [VOICE, "mcp"], stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert "kill -USR1" in process.stderr.readline()
+        assert "waiting for an MCP client on standard input" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(HANG_S) == 130
+        assert process.stdout.read() == ""
+    os.close(ours)
+    os.close(theirs)
 
 
 def test_a_port_or_a_token_that_cannot_be_used_is_told(voice):
