@@ -5,6 +5,7 @@ Importing this loads prompt_toolkit, which runs on asyncio only, and rich.
 
 import os
 import termios
+import tty
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
@@ -13,7 +14,10 @@ from prompt_toolkit.application import Application
 from prompt_toolkit.application.current import get_app_session
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.input.vt100 import Vt100Input
+from prompt_toolkit.input.vt100_parser import Vt100Parser
 from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.key_binding.key_processor import KeyPress
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.renderer import print_formatted_text
@@ -32,6 +36,7 @@ __all__ = [
     "running_application",
     "styles",
     "terminal_of",
+    "typed_ahead",
 ]
 
 _LONE_ESCAPE_S = 0.05
@@ -180,6 +185,34 @@ def terminal_of(read_fd: int, write_fd: int) -> Iterator[tuple[Vt100Input, Inlin
         assert isinstance(output, InlineOutput)
         output.enable_cpr = False  # an answer that never comes would be waited for, and complained of
         yield Vt100Input(source), output
+
+
+def typed_ahead(read_fd: int) -> list[list[KeyPress]]:
+    """Take the keys that were pressed before this terminal was read, a list a line; Enter ends a line.
+
+    Until now the terminal has made a line feed of Enter, which is another key to us. From now on it tells
+    keys as they are, and shows none itself: within `terminal_of`, which brings its modes back.
+    """
+    modes = termios.tcgetattr(read_fd)
+    modes[tty.IFLAG] &= ~termios.ICRNL
+    modes[tty.LFLAG] &= ~(termios.ICANON | termios.ECHO)
+    modes[tty.CC][termios.VMIN], modes[tty.CC][termios.VTIME] = 0, 0
+    termios.tcsetattr(read_fd, termios.TCSANOW, modes)
+    ahead = bytearray()
+    with suppress(OSError):  # it has hung up, which is found out where keys are waited for
+        while block := os.read(read_fd, 4096):
+            ahead += block
+    modes[tty.CC][termios.VMIN] = 1
+    termios.tcsetattr(read_fd, termios.TCSANOW, modes)
+    keys: list[KeyPress] = []
+    parser = Vt100Parser(keys.append)
+    parser.feed_and_flush(ahead.replace(b"\n", b"\r").decode(errors="surrogateescape"))
+    lines: list[list[KeyPress]] = [[]]
+    for key in keys:
+        lines[-1].append(key)
+        if key.key is Keys.ControlM:
+            lines.append([])
+    return lines if lines[-1] else lines[:-1]
 
 
 @contextmanager

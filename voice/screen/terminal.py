@@ -17,6 +17,7 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.layout import BufferControl, ConditionalContainer, Dimension, HSplit, Layout, Window
 from prompt_toolkit.layout.controls import FormattedTextControl
 
@@ -29,6 +30,7 @@ from questionnaire.inline import (
     running_application,
     styles,
     terminal_of,
+    typed_ahead,
 )
 from voice.events import Event
 from voice.screen.entries import Entry, Kind, Story
@@ -142,6 +144,7 @@ class ChatTerminal:
             try:
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(self._armed.watch)
+                    tasks.start_soon(self._press, app, typed_ahead(self._fds[0]))
                     await self._read_keys(app)
                     tasks.cancel_scope.cancel()
             finally:
@@ -186,6 +189,14 @@ class ChatTerminal:
                 await app.show()
             except (EOFError, OSError):
                 self._leave(HUNG_UP)
+
+    async def _press(self, app: InlineApplication, lines: list[list[KeyPress]]) -> None:
+        """Press what was typed ahead as if it were typed now: a line at a time, so that none is a paste."""
+        await self._begun.wait()
+        for line in lines:
+            if app.is_running and not app.is_done:
+                app.key_processor.feed_multiple(line)
+                app.key_processor.process_keys()
 
     def _begin(self) -> None:
         """The input line stands there for the first time, and takes keys: print what was to be printed."""

@@ -125,6 +125,21 @@ def test_a_paste_is_one_message_in_any_terminal(ready):
     terminal.send("\r").until("you     > three")
 
 
+def test_what_is_typed_before_the_screen_is_up_is_as_if_typed_now(scripted):
+    terminal = scripted().until("before").send("first\r", "second 日本\r", "third line begun")
+    terminal.until("you     > first").until("you     > second 日本").until("> third line begun").settle()
+    assert terminal.text.count("you     >") == 2
+    terminal.send(" and over\r").until("you     > third line begun and over")
+    terminal.send("one", "\x0a", "two", "\r").until("you     > one").until("two")
+    assert terminal.send(CTRL_D).ended() == 0
+
+
+def test_a_question_typed_ahead_is_not_answered_by_what_follows_it(scripted):
+    terminal = scripted().until("before").send("ask\r", "1\r", F2)
+    terminal.until("you     > 1").until("! toggled").until("❯ 1. Squash").settle(0.4)
+    terminal.send(DOWN, "\r").until("selected=(1,)")
+
+
 def test_lines_with_a_slash_act_and_others_are_sent(ready):
     terminal = ready().send("/voice\r").until("! toggled").send("/stop\r").until("! silenced")
     terminal.send("/status\r").until("microphone: USB Audio")
