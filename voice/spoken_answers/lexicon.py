@@ -20,8 +20,9 @@ class Lexicon:
     The lists are those of the group `[answers]` in the language's file, which says what each is for.
     """
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: str, reasons_in: str = "") -> None:
         self.language = language
+        self._reasons_in = reasons_in or language
         phrases = phrases_of(language)
         answers = phrases.get("answers", {})
 
@@ -66,7 +67,7 @@ class Lexicon:
 
     def unclear(self, name: str, **values: object) -> Unclear:
         """The reason of that name, as a sentence."""
-        return Unclear(said(self.language, name, **values))
+        return Unclear(said(self._reasons_in, name, **values))
 
     def number(self, word: str) -> int | None:
         """A cardinal, in digits or as a word."""
@@ -114,9 +115,9 @@ class Lexicon:
 
 
 @cache
-def lexicon_of(language: str) -> Lexicon:
-    """The lexicon of a language, by its code."""
-    return Lexicon(language)
+def lexicon_of(language: str, reasons_in: str = "") -> Lexicon:
+    """The lexicon of a language, by its code; what is unclear is told in ``reasons_in``, else in that too."""
+    return Lexicon(language, reasons_in)
 
 
 def longest_first(phrases: Iterable[Words]) -> Phrases:

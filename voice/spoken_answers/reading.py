@@ -36,15 +36,21 @@ Heard = Choice | Wish | Unclear
 
 
 def read_spoken(
-    question: Question, text: str, *, confidence: float | None = None, language: str = "en"
+    question: Question,
+    text: str,
+    *,
+    confidence: float | None = None,
+    language: str = "en",
+    reasons_in: str = "",
 ) -> Heard:
     """Read what was said in reply to ``question``.
 
     ``text`` is as a transcriber wrote it, ``confidence`` its average log probability, None where it is not
     known. Own words are given as they were said, without the full stop that a transcriber puts behind a word
-    or two. The reason of `Unclear` is a sentence to speak before asking again.
+    or two. The reason of `Unclear` is a sentence to speak before asking again, in the language ``reasons_in``;
+    without it in that of the text.
     """
-    lexicon = lexicon_of(language)
+    lexicon = lexicon_of(language, reasons_in)
     reply = Reply(text, lexicon)
     if not reply.words:
         return lexicon.unclear("nothing_said")
