@@ -143,7 +143,10 @@ class Chat:
         self._coordinator = Coordinator(
             presenter, mirrors=mirrors, time_out=time_out, attention=(*attention, *herdr)
         )
-        spoken = _SpokenWhileOn(self, settings.speaking.language, alone=presenter is None)
+        by_voice = SpokenPresenter(
+            self, settings.speaking.language, answers_in=settings.transcription.language
+        )
+        spoken = _SpokenWhileOn(self, by_voice, alone=presenter is None)
         together = TogetherPresenter(presenter, spoken) if presenter else spoken
         self._insisting = Coordinator(together, time_out=time_out, attention=attention)
         tools = questionnaire_toolset(self._coordinator, contract=contract)
@@ -700,9 +703,9 @@ class _Replier:
 class _SpokenWhileOn:
     """Asks by voice while Voice is on, beside the screen; ``alone`` says that there is no screen."""
 
-    def __init__(self, chat: Chat, language: str, *, alone: bool) -> None:
+    def __init__(self, chat: Chat, spoken: SpokenPresenter, *, alone: bool) -> None:
         self._chat = chat
-        self._spoken = SpokenPresenter(chat, language)
+        self._spoken = spoken
         self._alone = alone
 
     async def present(self, interview: Interview) -> None:

@@ -118,7 +118,11 @@ class Asking:
         if self._in_own_words:
             return await self._own_words(reply)
         heard = read_spoken(
-            self._question, reply.text, confidence=reply.confidence, language=self._talk.language
+            self._question,
+            reply.text,
+            confidence=reply.confidence,
+            language=self._talk.answers_in,
+            reasons_in=self._talk.language,
         )
         if isinstance(heard, Unclear) and pending is not None:
             return await self._not_confirmed(reply, pending)
@@ -164,7 +168,8 @@ class Asking:
         if choice.custom is not None:
             taken.append(self._talk.said("words", words=spoken_words(choice.custom, language)))
         self._read_back, self._in_own_words = choice, False
-        self._phrase = phrase = confirmation_for((question.text, *labels, choice.custom or ""), language)
+        texts = (question.text, *labels, choice.custom or "")
+        self._phrase = phrase = confirmation_for(texts, self._talk.answers_in)
         name = "read_back_risky" if self._risky else "read_back"
         text = self._talk.said(name, answer=listed(taken, language), phrase=phrase)
         self._heard_out = await self._talk.say(text)
@@ -177,14 +182,14 @@ class Asking:
         return sure and self._confirms(reply.text)
 
     def _confirms(self, text: str) -> bool:
-        language = self._talk.language
+        language = self._talk.answers_in
         confirmed = is_confirmation(text, self._phrase, language)
         return confirmed or (not self._risky and yes_or_no(text, language) is True)
 
     async def _not_confirmed(self, reply: UserMessage, pending: Choice) -> Act | None:
         """Take back what waits to be confirmed, or read it back once more."""
         self._unclear += 1
-        if yes_or_no(reply.text, self._talk.language) is not False and self._unclear <= ASKED_AGAIN:
+        if yes_or_no(reply.text, self._talk.answers_in) is not False and self._unclear <= ASKED_AGAIN:
             await self._read(pending)
             return None
         self._read_back = None
@@ -201,7 +206,7 @@ class Asking:
     def _refused_by(self, reply: UserMessage) -> Choice | None:
         """What a mere "no" to something risky comes to, whatever verb it was asked with: the one refusal."""
         sure = reply.confidence is None or reply.confidence >= LEAST_CONFIDENCE
-        if not (self._risky and sure and yes_or_no(reply.text, self._talk.language) is False):
+        if not (self._risky and sure and yes_or_no(reply.text, self._talk.answers_in) is False):
             return None
         rows = (Choice((index,)) for index in range(len(self._question.options)))
         refusals = [row for row in rows if self._refuses(row)]
@@ -233,7 +238,7 @@ class Asking:
 
     async def _own_words(self, reply: UserMessage) -> Act | None:
         """Take whatever was said as the answer; beside what was chosen, where several may be."""
-        if wish_in(reply.text, self._talk.language) is Wish.CANCEL:
+        if wish_in(reply.text, self._talk.answers_in) is Wish.CANCEL:
             self._in_own_words = False
             return Escape()
         unsure = reply.confidence is not None and reply.confidence < LEAST_CONFIDENCE

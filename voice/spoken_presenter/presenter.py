@@ -16,23 +16,29 @@ from voice.spoken_presenter.talk import Again, Ear, Talk
 class SpokenPresenter:
     """A questionnaire `Presenter` that asks aloud.
 
-    ``language`` is that of its own words and of the answers. ``clock`` gives the times of showing and
+    ``language`` is that of its own words, ``answers_in`` that in which the answers are transcribed; without it
+    they are in the same. ``clock`` gives the times of showing and
     answering; without it they are those of the event loop. A question counts as shown once it was narrated to
     its end, or what was chosen of it was read back. Where narration fails, or nothing can be heard any more,
     the surface is gone.
     """
 
     def __init__(
-        self, ear: Ear, language: str = "en", clock: Callable[[], float] = anyio.current_time
+        self,
+        ear: Ear,
+        language: str = "en",
+        clock: Callable[[], float] = anyio.current_time,
+        answers_in: str = "",
     ) -> None:
         self._ear = ear
         self._language = language
+        self._answers_in = answers_in
         self._clock = clock
 
     async def present(self, interview: Interview) -> None:
         """Ask, one question after the other, until there is an outcome."""
         with self._ear.replies() as replies:
-            talk = Talk(interview, self._ear, replies, self._language, self._clock)
+            talk = Talk(interview, self._ear, replies, self._language, self._clock, self._answers_in)
             try:
                 await _carry(talk)
             except VoiceError as error:

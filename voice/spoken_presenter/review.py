@@ -68,7 +68,7 @@ class Review:
         return await self._take(reply.text)
 
     async def _take(self, text: str) -> Act | None:
-        language, total = self._talk.language, len(self._step.responses)
+        language, total = self._talk.answers_in, len(self._step.responses)
         place = place_in(text, total, language)
         if place is not None:
             return GoTo(place)

@@ -69,9 +69,13 @@ class Talk:
         replies: AsyncIterator[UserMessage | Again],
         language: str,
         clock: Callable[[], float],
+        answers_in: str = "",
     ) -> None:
         self.interview = interview
         self.language = language
+        """In which we speak."""
+        self.answers_in = answers_in or language
+        """In which what is said is transcribed."""
         self.shown_any = False
         self._ear = ear
         self._replies = replies

@@ -230,12 +230,12 @@ class Dialog:
 
 
 @asynccontextmanager
-async def asked(*questions, endings=(), presenter=None, language="en", **kind):
+async def asked(*questions, endings=(), presenter=None, language="en", answers_in="", **kind):
     air = Air(*endings)
     interview = Interview(Questionnaire(questions, **kind))
     dialog = Dialog(air, interview)
     clock = FakeClock()
-    spoken = SpokenPresenter(air, language, clock.now)
+    spoken = SpokenPresenter(air, language, clock.now, answers_in)
 
     async def present():
         try:
@@ -754,3 +754,26 @@ async def test_german_is_asked_and_answered_in_german():
         assert dialog.outcome is None
         await dialog.hear("Bestätigen.")
         assert dialog.answers == [Answer((0,))]
+
+
+async def test_answers_are_read_in_the_language_of_the_transcript_and_told_of_in_that_of_the_voice():
+    async with asked(WHERE, WHERE, language="en", answers_in="de", review=True) as dialog:
+        await dialog.hear("Vielleicht die zweite, ich weiß nicht.")
+        assert dialog.outcome is None
+        assert "nicht" not in dialog.last
+        await dialog.hear("Die zweite.")
+        await dialog.hear("Zurück.")
+        assert "Question 1" in dialog.last
+        await dialog.hear("Die erste.")
+        await dialog.hear("Die zweite.")
+        await dialog.hear("Absenden.")
+        assert dialog.answers == [Answer((0,)), Answer((1,))]
+        assert dialog.outcome.status is Status.ANSWERED
+
+
+async def test_what_confirms_something_risky_is_in_the_language_of_the_transcript():
+    async with asked(ALLOW, language="en", answers_in="de", risky=True) as dialog:
+        await dialog.hear("Die erste.")
+        assert "Only if you say bestätigen" in dialog.last
+        await dialog.hear("Bestätigen.")
+        assert dialog.outcome.status is Status.ANSWERED
