@@ -47,8 +47,8 @@ def read_spoken(
 
     ``text`` is as a transcriber wrote it, ``confidence`` its average log probability, None where it is not
     known. Own words are given as they were said, without the full stop that a transcriber puts behind a word
-    or two. The reason of `Unclear` is a sentence to speak before asking again, in the language ``reasons_in``;
-    without it in that of the text.
+    or two. The reason of `Unclear` is a sentence to speak before asking again, in the language
+    ``reasons_in``; without it in that of the text.
     """
     lexicon = lexicon_of(language, reasons_in)
     reply = Reply(text, lexicon)

@@ -16,9 +16,9 @@ from voice.spoken_presenter.talk import Again, Ear, Talk
 class SpokenPresenter:
     """A questionnaire `Presenter` that asks aloud.
 
-    ``language`` is that of its own words, ``answers_in`` that in which the answers are transcribed; without it
-    they are in the same. ``clock`` gives the times of showing and
-    answering; without it they are those of the event loop. A question counts as shown once it was narrated to
+    ``language`` is that of its own words, ``answers_in`` that in which the answers are transcribed; without
+    it they are in the same. ``clock`` gives the times of showing and answering; without it they are those of
+    the event loop. A question counts as shown once it was narrated to
     its end, or what was chosen of it was read back. Where narration fails, or nothing can be heard any more,
     the surface is gone.
     """
