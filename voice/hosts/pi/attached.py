@@ -11,7 +11,7 @@ import anyio
 
 from questionnaire import AdjustableToolset, Mirrors
 from voice.errors import HostDied, HostError
-from voice.events import Emit, Event, HostLost, Notice
+from voice.events import Emit, Event, Notice
 from voice.hosts.pi.bridge import Bridge
 from voice.hosts.pi.meeting import rendezvous
 from voice.hosts.pi.screen import PiScreen
@@ -47,12 +47,12 @@ class PiAttachedHost:
         folder: Path | None = None,
     ) -> None:
         self.mirrors = mirrors
-        self._bridge = Bridge(tools, relay=self._hear)
+        self._bridge = Bridge(tools, relay=self._hear, refused=self._refused)
         if screen is not None:
             screen.bridge = self._bridge
         self._emit = emit
         self._folder = folder or rendezvous()
-        self._turns = Turns()
+        self._turns = Turns(self._bridge.ours)
         self._open = self._lost = False
 
     @property
@@ -71,7 +71,7 @@ class PiAttachedHost:
 
         Raises `HostError` where nothing can be waited for, because somebody else does.
         """
-        self._turns, self._lost = Turns(), False
+        self._turns, self._lost = Turns(self._bridge.ours), False
         with lone_errors():
             self._bridge.mirrors = self.mirrors
             async with self._bridge.serve(self._folder):
@@ -133,13 +133,16 @@ class PiAttachedHost:
             if not self._bridge.connected:
                 self._lost = True
                 sentence = "Pi has ended, or was started anew without the bridge."
-                self._tell(*self._turns.settled(), HostLost(sentence))
+                self._tell(*self._turns.lost(sentence))
                 return
             if not self._bridge.working:  # it came back with another session
                 self._tell(*self._turns.settled())
 
     def _hear(self, event: Mapping[str, Any]) -> None:
         self._tell(*self._turns.take(event))
+
+    def _refused(self, key: str, text: str | None) -> None:
+        self._tell(*self._turns.refused(key, text))
 
     def _tell(self, *events: Event) -> None:
         if self._open:

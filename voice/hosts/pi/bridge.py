@@ -5,7 +5,8 @@ One JSON object a line. The bridge says
     hello {version, token, pid, mode, busy}       first of all; without the right token nothing more is read
     active {names, hidden, n?}                    which tools are active now; n is that of a line obeyed
     call {id, name, arguments}, abort {id}        of a tool of ours
-    refusal {n, name, arguments}                  what does a call of this tool get that is withheld?
+    refusal {n, id?, name, arguments}             what does a call of this tool get that is withheld? With its
+                                                  id, Pi itself will say no more than that there is none
     settled? {n}                                  has all been said of the active set?
     said {n, error?}                              what became of a message
     event {event}                                 of the session, where it was asked to relay them
@@ -79,8 +80,9 @@ Hear = Callable[[Mapping[str, Any] | None], None]
 class Bridge:
     """The tools of a session, for the Pi at the other end, if there is one.
 
-    ``relay`` gets the events of Pi's session, where they are not heard in another way. ``mirrors`` are told
-    to Pi's other extensions, which may answer.
+    ``relay`` gets the events of Pi's session, where they are not heard in another way. ``refused`` gets the
+    id of a call that Pi itself refuses, and what the model reads of it, None where that is what Pi says.
+    ``mirrors`` are told to Pi's other extensions, which may answer.
     """
 
     _surface: ToolSurface
@@ -90,10 +92,12 @@ class Bridge:
         tools: AdjustableToolset,
         *,
         relay: Callable[[Mapping[str, Any]], None] | None = None,
+        refused: Callable[[str, str | None], None] | None = None,
         mirrors: Mirrors | None = None,
     ) -> None:
         self._tools = tools
         self._relay = relay
+        self._refused = refused
         self.mirrors = mirrors
         self._link: _Link | None = None
         self._pid: object = None
@@ -101,6 +105,8 @@ class Bridge:
         self._told_of_version = False
         self._changed = anyio.Event()
         self._base: tuple[str, ...] = ()
+        self._active: frozenset[str] | None = None
+        """What Pi said last is active, or was taken out by us; None where it has said nothing yet."""
         self._count = self._obeyed = 0
         self._saying: dict[int, _Saying] = {}
         self._numbers = count(1)
@@ -115,6 +121,16 @@ class Bridge:
     def working(self) -> bool:
         """Whether the Pi that is there was at work when it came."""
         return self._link is not None and self._link.working
+
+    @property
+    def ours(self) -> frozenset[str]:
+        """The names of our tools, those that are withheld as well."""
+        return frozenset(tool.name for tool in self._tools.inner.tools())
+
+    @property
+    def without_ours(self) -> bool:
+        """Whether Pi has said which tools are active, and none of ours is, nor was one taken out by us."""
+        return self._active is not None and not self.ours & self._active
 
     @property
     def mode(self) -> str:
@@ -194,6 +210,7 @@ class Bridge:
 
     def _is_active(self, said: Mapping[str, Any]) -> None:
         names, hidden = (tuple(map(str, said.get(field) or ())) for field in ("names", "hidden"))
+        self._active = frozenset((*names, *hidden))
         number = said.get("n")
         if isinstance(number, int):
             self._obeyed = max(self._obeyed, number)
@@ -262,6 +279,7 @@ class Bridge:
         self._kept_until_s = anyio.current_time() + _COMES_BACK_WITHIN_S
         self._surface.lost()
         self._base = ()
+        self._active = None
         self._obeyed = self._count
         for saying in self._saying.values():
             saying.end("Pi went away before it had taken the message.")
@@ -280,7 +298,7 @@ class Bridge:
                 if key in link.calls:
                     link.calls[key].cancel()
             case {"type": "refusal", "n": number, "name": str(name)}:
-                link.tasks.start_soon(self._refuse, link, number, name, said.get("arguments"))
+                link.tasks.start_soon(self._refuse, link, number, said.get("id"), name, said.get("arguments"))
             case {"type": "settled?", "n": number}:
                 link.put({"type": "reply", "n": number})  # behind all that was told before
             case {"type": "said", "n": int(number)}:
@@ -307,11 +325,13 @@ class Bridge:
             link.put({"type": "result", "id": key, **answer})
         del link.calls[key]
 
-    async def _refuse(self, link: _Link, number: object, name: str, arguments: Any) -> None:
+    async def _refuse(self, link: _Link, number: object, key: object, name: str, arguments: Any) -> None:
         listed = any(tool.name == name for tool in self._tools.tools())
         # What is not listed is refused when it is called, and so it is not run.
         text = None if listed else (await self._tools.call(name, arguments or {})).text
         link.put({"type": "reply", "n": number, "text": text})
+        if self._refused is not None and isinstance(key, str):
+            self._refused(key, text)
 
     def _emit(self, event: Event) -> None:
         answerable = event.respond is not None

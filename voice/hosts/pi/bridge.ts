@@ -359,8 +359,8 @@ export default function (pi: any) {
 	}
 
 	/** What a call of a withheld tool gets; undefined where it is withheld no more. */
-	async function refusal(name: string, args: any): Promise<string | undefined> {
-		const told = await request({ type: "refusal", name, arguments: args });
+	async function refusal(name: string, args: any, id?: string): Promise<string | undefined> {
+		const told = await request({ type: "refusal", id, name, arguments: args });
 		if (told) return told.text ?? undefined;
 		return withheld.has(name) ? `${name} is withheld now, and the user has not seen it.` : undefined;
 	}
@@ -545,7 +545,7 @@ export default function (pi: any) {
 		if (message.role === "assistant") {
 			for (const block of message.content) {
 				const { type, id, name, arguments: args } = block;
-				if (type === "toolCall" && withheld.has(name)) refused.set(id, refusal(name, args));
+				if (type === "toolCall" && withheld.has(name)) refused.set(id, refusal(name, args, id));
 			}
 			const { role, stopReason, errorMessage } = message;
 			relay({ type: "message_end", message: { role, stopReason, errorMessage } });

@@ -21,7 +21,7 @@ from anyio.abc import Process, TaskGroup
 
 from questionnaire import AdjustableToolset, Mirrors
 from voice.errors import HostDied, HostError, SettingsError
-from voice.events import Emit, Event, HostLost, Notice
+from voice.events import Emit, Event, Notice
 from voice.hosts.catalog import Ask
 from voice.hosts.pi.bridge import EXTENSION, Bridge
 from voice.hosts.pi.meeting import ENVIRONMENT
@@ -102,7 +102,7 @@ class PiHost:
         """
         environment = dict(os.environ if self._environment is None else self._environment)
         pi = await to_thread.run_sync(find_pi, environment)
-        bridge = Bridge(self._tools, mirrors=self.mirrors)
+        bridge = Bridge(self._tools, refused=self._refused, mirrors=self.mirrors)
         with lone_errors(), tempfile.TemporaryDirectory(prefix="viva-voce-") as folder:
             async with bridge.serve(Path(folder)):
                 environment[ENVIRONMENT] = folder
@@ -139,6 +139,10 @@ class PiHost:
     async def command(self, kind: str, **fields: Any) -> Any:
         """Give Pi a command of its RPC, and return the data of the response. Raises `HostError`."""
         return await self._alive().rpc.command(kind, **fields)
+
+    def _refused(self, key: str, text: str | None) -> None:
+        if self._run is not None:
+            self._run.refused(key, text)
 
     def _alive(self) -> _Run:
         if self._run is None:
@@ -178,7 +182,7 @@ class _Run:
         self._retrying = self._queued = False
         self._runs = 0
         self._starting = False
-        self.turns = Turns()
+        self.turns = Turns(bridge.ours)
         self.rpc = Rpc(process.stdout, process.stdin, self._hear, lambda fault: self._tell(Notice(fault)))
         self.lost = False
 
@@ -235,6 +239,10 @@ class _Run:
             await self.rpc.command("abort")
         if waiting.cancelled_caught:
             raise HostError("Pi does not stop what it is at.")
+
+    def refused(self, key: str, text: str | None) -> None:
+        """The model reads this of a call that Pi itself refuses."""
+        self._tell(*self.turns.refused(key, text))
 
     # --- What Pi says -------------------------------------------------------------------------------------
 
@@ -368,7 +376,7 @@ class _Run:
         if not sentence:
             said = str(self._last_words)
             sentence = "Pi has ended" + (f": {said}" if said else f" (exit code {self._process.returncode}).")
-        self._tell(*self.turns.settled(), HostLost(sentence))
+        self._tell(*self.turns.lost(sentence))
 
     def _tell(self, *events: Event) -> None:
         if not self._left:

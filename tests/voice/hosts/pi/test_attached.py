@@ -30,7 +30,7 @@ from questionnaire.errors import QuestionnaireError
 from questionnaire.presenters.terminal.dialog import GUARD_S
 from questionnaire.testing import HeldPresenter
 from voice.autonomous import refusal_while_on
-from voice.events import AgentEnded, AssistantText, HostLost, Notice
+from voice.events import AgentEnded, AssistantText, HostLost, Notice, ToolCalled
 from voice.hosts.catalog import Awaited
 from voice.hosts.pi.attached import PiAttachedHost
 from voice.hosts.pi.screen import PiScreen
@@ -221,6 +221,9 @@ async def test_a_pi_with_a_screen_of_its_own(model, pi_environment, pi_arguments
             await host.send("write without")
             await until(lambda: model.read[-1] == "write without" and not host.busy)
             assert not {"ask_user_question", "user_select"} & model.listed
+            await host.send('call user_select {"question": "Merge how?", "options": [{"label": "Squash"}]}')
+            await until(lambda: "narrate" in model.told[-1] and not host.busy)
+            assert of(events, ToolCalled)[-1] == ToolCalled("user_select", model.told[-1], is_error=True)
 
         # We have gone while they were withheld: they are back.
         await anyio.sleep(1.0)

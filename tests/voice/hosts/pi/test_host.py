@@ -137,6 +137,7 @@ async def test_what_is_withheld_is_absent_refused_in_our_words_and_back(model, p
             assert "gate" in model.listed  # only ours are touched
             assert "narrate" in told
             assert "Where should the preview be deployed?" in told
+            assert room.of(ToolCalled) == [ToolCalled("ask_user_question", told, is_error=True)]
             assert presenter.asked == []
         await room.turn(SELECT)
         assert {"ask_user_question", "user_select"} <= model.listed
@@ -154,6 +155,7 @@ async def test_a_call_in_the_run_in_which_it_is_withheld_is_refused(model, pi_en
             await anyio.to_thread.run_sync(model.finish)
             await room.until(lambda: model.told and not room.host.busy)
             assert "narrate" in model.told[-1]
+            assert [called.text for called in room.of(ToolCalled) if called.is_error] == [model.told[-1]]
 
 
 async def test_what_the_user_switched_off_stays_off(model, pi_environment, pi_arguments, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 from questionnaire import Answer, Input, Outcome, Provenance, Response, Status
 from voice.errors import HostMissing
-from voice.events import AgentEnded, AgentStarted, AssistantDelta, AssistantText, ToolCalled
+from voice.events import AgentEnded, AgentStarted, AssistantDelta, AssistantText, HostLost, ToolCalled
 from voice.hosts.pi.program import INSTALL, find_pi
 from voice.hosts.pi.requests import read_request
 from voice.hosts.pi.schemas import loosened
@@ -103,6 +103,44 @@ def test_an_error_is_told_and_one_that_was_retried_is_not():
     fine = ended("stop")
     assert told({"type": "agent_start"}, failed, settled)[-1] == AgentEnded("no")
     assert told({"type": "agent_start"}, failed, {"type": "agent_start"}, fine, settled)[-1] == AgentEnded()
+
+
+def test_a_withheld_call_is_told_as_the_model_reads_it_whichever_comes_first():
+    def end(key, name, text):
+        result = {"content": [{"text": text}]}
+        return {
+            "type": "tool_execution_end",
+            "toolCallId": key,
+            "toolName": name,
+            "isError": True,
+            "result": result,
+        }
+
+    unknown = "Tool user_select not found"
+    ours = ToolCalled("user_select", "Not now: narrate.", is_error=True)
+    pis = ToolCalled("user_select", unknown, is_error=True)
+    turns = Turns({"user_select"})
+    turns.take({"type": "agent_start"})
+    assert turns.refused("1", "Not now: narrate.") == []
+    assert turns.take(end("1", "user_select", unknown)) == [ours]
+    assert turns.take(end("2", "user_select", unknown)) == []
+    assert turns.refused("2", "Not now: narrate.") == [ours]
+    assert turns.take(end("3", "user_select", unknown)) == []
+    assert turns.refused("3", None) == [pis]  # it was withheld no more
+    turns.refused("4", "Not now: narrate.")
+    called = ToolCalled("user_select", "Blocked.", is_error=True)
+    assert turns.take(end("4", "user_select", "Blocked.")) == [called]  # what it reads came in full
+    other = "Tool gate not found"
+    assert turns.take(end("5", "gate", other)) == [ToolCalled("gate", other, is_error=True)]
+    assert turns.take(end("6", "user_select", unknown)) == []
+    assert turns.take({"type": "agent_settled"}) == [pis, AgentEnded()]  # nobody refused it in other words
+
+
+def test_a_pi_that_is_lost_is_told_of_once():
+    turns = Turns()
+    for line in ({"type": "agent_start"}, ended("error", errorMessage="no")):
+        turns.take(line)
+    assert turns.lost("Pi has ended.") == [AgentEnded(), HostLost("Pi has ended.")]
 
 
 @pytest.mark.parametrize(
