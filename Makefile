@@ -14,7 +14,7 @@ RUN := $(BIN)/python -m
 help:
 	@echo "make demo    a conversation with a scripted agent: real speech, real Whisper, recorded replies"
 	@echo "make test    every check: format, lint, types, tests"
-	@echo "make agents  the agents of other makers that the tests talk with (needs npm; make test does it)"
+	@echo "make agents  the agents of other makers that the tests talk with (make test does it)"
 	@echo "make format  rewrite the code as the checks want it"
 	@echo "make fixtures  make the recordings in audio_fixtures/ anew"
 	@echo "make clean   remove .venv"
@@ -28,9 +28,10 @@ test: .venv/test.ready agents
 	$(RUN) mypy
 	$(RUN) pytest --numprocesses=$(JOBS) --dist=loadfile $(PYTEST)
 
-# Each of them says so where it cannot be installed, and its tests are skipped.
+# What cannot be installed, as where the npm registry is out of reach, is said in one line, and its tests are skipped.
+# Without npm, the one that comes with a Node from PyPI is used. Pi is first: an ACP agent runs it.
 agents: .venv/bin/python
-	@for install in tests/voice/hosts/*/install.sh; do $$install .venv/agents $(BIN)/python || exit 1; done
+	@for agent in pi acp; do tests/voice/hosts/$$agent/install.sh .venv/agents $(BIN)/python || exit 1; done
 
 format: .venv/test.ready
 	$(BIN)/ruff check --fix .

@@ -35,7 +35,7 @@ def script_of(package):
     """The JavaScript of an agent."""
     found = AGENTS / "acp/node_modules" / package / "dist/index.js"
     if not found.exists() or not NODE.exists():
-        pytest.skip(f"{package} is not in {AGENTS}: make agents installs it, where there is npm")
+        pytest.skip(f"{package} is not in {AGENTS}: make agents installs it from npm")
     return str(found)
 
 
@@ -52,7 +52,7 @@ def pi_acp(openai_model, tmp_path):
     """The command of pi-acp, and its environment: Pi 1.6.0, the scripted model, no trace left."""
     script = script_of("pi-acp")
     if (path := pi.path_of("1.6.0")) is None:
-        pytest.skip(f"Pi 1.6.0 is not in {AGENTS}: make agents installs it, where there is npm")
+        pytest.skip(f"Pi 1.6.0 is not in {AGENTS}: make agents installs it from npm")
     home = tmp_path / "home"
     (home / "agent/extensions").mkdir(parents=True)
     provider = {

@@ -38,7 +38,7 @@ def is_node_20(node):
 @pytest.fixture(params=VERSIONS)
 def pi_path(request):
     if (path := path_of(request.param)) is None:
-        pytest.skip(f"Pi {request.param} is not in {AGENTS}: make agents installs it, where there is npm")
+        pytest.skip(f"Pi {request.param} is not in {AGENTS}: make agents installs it from npm")
     return path
 
 
