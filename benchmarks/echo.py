@@ -436,7 +436,7 @@ async def measure(options: argparse.Namespace, settings: Settings) -> str:
         *conditions(settings),
         f"* {len(narrations)} narrations, {length_s / 60:.1f} minutes; {len(replies)} replies: {source}.",
     ]
-    sections = {"Nobody speaks but we": [], "Somebody speaks while we narrate": []}
+    sections: dict[str, list[str]] = {"Nobody speaks but we": [], "Somebody speaks while we narrate": []}
     sections |= {"Half duplex: somebody replies as we end": [], "A spoken stop": []}
     sections |= {"No spoken stop": []}
 

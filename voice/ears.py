@@ -127,6 +127,8 @@ class Ears:
         self._stop_phrase_in = stop_phrase_in
         self._floor = Floor()
         self._held = False
+        self._audible = True
+        """Whether anything of us can be heard at all."""
         self._played = Played(REMEMBERED_S)
         self._heard = Tape(REMEMBERED_S)
         self._left = Tape(REMEMBERED_S)
@@ -232,6 +234,7 @@ class Ears:
     def plays_nothing(self) -> None:
         """Say that the speaker plays nothing that could be heard: all that the microphone hears is theirs."""
         self._played.known = True
+        self._audible = False
 
     # --- The gate -----------------------------------------------------------------------------------------
 
@@ -327,7 +330,8 @@ class Ears:
         for event in events:
             match event:
                 case SpeechStarted(at_s):
-                    hears_us = self._duplex is not Duplex.HALF and self._floor.heard_at(at_s, DIES_AWAY_S)
+                    hears_us = self._audible and self._duplex is not Duplex.HALF
+                    hears_us = hears_us and self._floor.heard_at(at_s, DIES_AWAY_S)
                     self._unweighed_s = at_s if hears_us else None
                 case SpeechEnded(at_s):
                     ended_s = at_s

@@ -534,6 +534,8 @@ class ScriptedParts:
         hearing = Hearing(ear, self.transcriber, transcript_after_s=self.transcript_after_s, partials=True)
         canceller = _NoEcho() if self._duplex is Duplex.CANCELLED else None
         ears = Ears(hearing, duplex=self._duplex, canceller=canceller)
+        if self._duplex is not Duplex.HALF:
+            ears.plays_nothing()  # its speaker cannot be heard by its microphone
         narrator = Narrator(
             self.engine, self.speaker, longest_sentences=self.longest_sentences, earcons=self._earcons
         )
