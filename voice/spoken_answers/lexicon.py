@@ -60,6 +60,8 @@ class Lexicon:
         self.spelled: dict[str, str] = dict(answers.get("spelled", {}))
         self.zero = frozenset(answers.get("zero", ()))
         self._numbers = {words(name)[0]: number for number, name in enumerate(answers.get("numbers", ()))}
+        self._tens = {words(name)[0]: 10 * ten for ten, name in enumerate(answers.get("tens", ()), 2)}
+        self.requests = listed("requests")
         self.function = frozenset(word for phrase in listed("function") for word in phrase)
         empty = (self.lead, self.trail, self.negation, self.doubt, self.alternatives, self.yes, self.no)
         sizes = (self.all, self.both, self.none, self.last, tuple(self.ordinals))
@@ -76,8 +78,44 @@ class Lexicon:
         return self._numbers.get(word)
 
     def canonical(self, heard: Words) -> Words:
-        """The words with cardinals in digits: labels and transcribers write them either way."""
-        return tuple(word if (number := self.number(word)) is None else str(number) for word in heard)
+        """The words with numbers in digits, those in a row as one.
+
+        Labels and transcribers write them either way: "enter seven oh three eight" and "enter 7038" are one
+        and the same, "ninety eight" is 98.
+        """
+        written: list[str] = []
+        at = 0
+        while at < len(heard):
+            figures, end = self._figures(heard, at)
+            written.append(figures or heard[at])
+            at = max(end, at + 1)
+        return tuple(written)
+
+    def sounded(self, heard: Words) -> Words:
+        """The words with numbers for those that sound like one: "enter to" may have been "enter two"."""
+        return tuple(str(self.number_sounds.get(word, word)) for word in heard)
+
+    def _figures(self, heard: Words, at: int) -> tuple[str, int]:
+        """The digits of the numbers that stand in a row from here on, "" for none, and the place behind."""
+        figures, begin = "", at
+        while at < len(heard):
+            word, behind = heard[at], heard[at + 1 : at + 2]
+            unit = self._numbers.get(behind[0], 0) if behind else 0
+            if word in self._tens and 0 < unit < 10:
+                figures, at = figures + str(self._tens[word] + unit), at + 2
+                continue
+            number = self._tens.get(word, self._numbers.get(word))
+            if number is None and word.isascii() and word.isdecimal():
+                figures += word
+            elif number is None and figures and word in self.zero:
+                figures += "0"  # in front of digits an "oh" is a sigh, or a letter
+            elif number is not None:
+                figures += str(number)
+            else:
+                break
+            at += 1
+        alone = self.number(heard[begin]) if at == begin + 1 else None
+        return (figures if alone is None else str(alone)), at
 
     def digits(self, word: str) -> str | None:
         """What a word adds to a spelled number: digits, or one digit as a word."""

@@ -45,9 +45,10 @@ class Label:
         return False
 
     def has_beginning(self, joined: str) -> bool:
-        """Whether one long word begins so: "postgres" is PostgreSQL."""
+        """Whether one long word begins so: "postgres" is PostgreSQL, and 8080 no short form of 80801."""
         return len(joined) >= _SHORT_FORM and any(
-            word.startswith(joined) and len(joined) >= 0.6 * len(word) for word in self.words
+            word.startswith(joined) and len(joined) >= 0.6 * len(word) and _same_digits(joined, word)
+            for word in self.words
         )
 
     def sounds_like(self, joined: str, more: int = 0) -> bool:
@@ -61,7 +62,13 @@ def _words(text: str, lexicon: Lexicon) -> Words:
 
 def _misheard(heard: str, name: str, more: int) -> bool:
     limit = min(_MOST_MISHEARD, len(name) // _MISHEARD_PER)
-    return limit > 0 and heard[0] == name[0] and distance(heard, name, limit + more) <= limit + more
+    near = limit > 0 and heard[0] == name[0] and distance(heard, name, limit + more) <= limit + more
+    return near and _same_digits(heard, name)
+
+
+def _same_digits(one: str, other: str) -> bool:
+    """Whether the digits are the same: another one is another number, and not misheard ("release 2.5")."""
+    return [c for c in one if c.isdecimal()] == [c for c in other if c.isdecimal()]
 
 
 class Options:
@@ -74,10 +81,12 @@ class Options:
     def called(self, heard: Words) -> list[int]:
         """The options whose label is exactly this."""
         rows = [index for index, label in enumerate(self.labels) if heard and label.words == heard]
-        canonical = self._lexicon.canonical(heard)
-        return rows or [
-            index for index, label in enumerate(self.labels) if heard and label.canonical == canonical
-        ]
+        ways = [heard, self._lexicon.sounded(heard)] if len(heard) > 1 else [heard]
+        for canonical in map(self._lexicon.canonical, ways):
+            rows = rows or [
+                index for index, label in enumerate(self.labels) if heard and label.canonical == canonical
+            ]
+        return rows
 
     def named(self, span: Words, *, alone: bool, pauses: bool) -> Iterator[int]:
         """The options that these words name, by each of the ways there are.
@@ -94,7 +103,7 @@ class Options:
         for prefix in self._lexicon.numbered:
             if span[: len(prefix)] == prefix:
                 yield from self.called(span[len(prefix) :])
-        nouns = [noun for noun in self._lexicon.noun if span[-len(noun) :] == noun]
+        nouns = [noun for noun in self._lexicon.noun if self._ends_with(span, noun)]
         # "The large one": the noun is no part of a label that sounds much the same.
         yield from self._by_label(span, exactly=pauses or bool(nouns))
         for noun in nouns:
@@ -118,8 +127,13 @@ class Options:
                     # The number may be the text of a label: then that may have been meant.
                     yield from (row + 1 for row in self.called((str(number),)))
         for noun in ((), *self._lexicon.noun):
-            if not noun or span[-len(noun) :] == noun:
+            if not noun or self._ends_with(span, noun):
                 yield from self._place(span[: len(span) - len(noun)])
+
+    def _ends_with(self, span: Words, noun: Words) -> bool:
+        """Whether this noun stands last, and is not the end of a number: "sixty one" is no sixty."""
+        before = span[-len(noun) - 1 : -len(noun)]
+        return span[-len(noun) :] == noun and len(self._lexicon.canonical((*before, *noun))) > len(noun)
 
     def _may_be_an_amount(self, span: Words, number: int) -> bool:
         """Whether a bare number may be an answer that is not offered: "three", where there are 2, 4 and 8."""

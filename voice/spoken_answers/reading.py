@@ -181,7 +181,7 @@ class _Reading:
             rows = self._options.called(whole)
             if not rows:
                 continue
-            if self._reply.text.endswith("?") and not self._question.options[rows[0]].label.endswith("?"):
+            if self._reply.text.endswith("?") and not self._reads_as_question(rows[0]):
                 return self._lexicon.unclear("a_question")
             number = self._lexicon.number(whole[0]) if len(whole) == 1 else None
             by_number = {number - 1} & set(range(len(self._labels))) if number else set()
@@ -189,6 +189,12 @@ class _Reading:
                 return self._lexicon.unclear("which_of_them")
             return Choice(tuple(rows))
         return None
+
+    def _reads_as_question(self, row: int) -> bool:
+        """Whether a transcriber puts a question mark behind this label, however it was said."""
+        label, begun = self._labels[row], (*self._lexicon.questions, *self._lexicon.requests)
+        is_one = len(label) > 1 and any(label[: len(phrase)] == phrase for phrase in begun)
+        return is_one or self._question.options[row].label.endswith("?")
 
     def _wish(self) -> Heard | None:
         custom = self._question.custom
