@@ -139,3 +139,13 @@ def test_what_is_nothing_but_a_loop_is_named_and_dropped_and_the_rest_of_a_text_
     assert judged(loop).rejected[0].reason is DiscardReason.PHANTOM
     partly = Transcript("Use the small one. Thanks. Thanks. Thanks. Thanks. Thanks.", ran_on=True)
     assert judged(partly).text == "Use the small one. Thanks."
+
+
+def test_an_option_that_was_said_is_kept_though_no_speech_is_likelier_once_the_options_were_told():
+    told = ("help", "go", "turn on the lamp")
+    for text in ("Help.", "turn on the lamp."):
+        assert judged(Transcript(text, 0.64, -0.56), vocabulary=told).text == text
+        assert judged(Transcript(text, 0.64, -0.65), vocabulary=told).text == ""
+        assert judged(Transcript(text, 0.85, -0.2), vocabulary=told).text == ""
+    for recited in ("Help, go.", "Go, go, help."):
+        assert judged(Transcript(recited, 0.6, -0.3), vocabulary=told).text == ""
