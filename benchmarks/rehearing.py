@@ -301,9 +301,17 @@ def recorded(clip: Clip, detector: SpeechDetector | None = None) -> Recorded:
     return Recorded(clip.id, clip.kind, samples, verdicts, clip.turns, clip.transcript, question)
 
 
-async def rehear(sound: Recorded, rule: Rule, transcriber: Transcriber, settings: Settings) -> Reheard:
+async def rehear(
+    sound: Recorded,
+    rule: Rule,
+    transcriber: Transcriber,
+    settings: Settings,
+    *,
+    options: Sequence[str] = (),
+) -> Reheard:
     """Hear a recording with the loop's own parts, under that rule; in audio time.
 
+    ``options`` are the labels that the question asks to choose from, as a session tells them to the ears.
     Words are known `replay_delay_s` after they were asked for, as in a replay. What Whisper likes to make up
     is looked for by the loop's own rule only: the others leave that to the library.
     """
@@ -325,7 +333,7 @@ async def rehear(sound: Recorded, rule: Rule, transcriber: Transcriber, settings
         ),
     )
     if rule.asks:
-        hearing.expect(sound.question)
+        hearing.expect(sound.question, options)
     messages: list[UserMessage] = []
     discarded: list[Discarded] = []
     begun = 0

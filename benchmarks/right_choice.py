@@ -26,7 +26,7 @@ from questionnaire import Choice, Option, Question
 from voice.assembly import find_weights
 from voice.errors import VoiceError
 from voice.settings import Settings
-from voice.spoken_answers import LEAST_CONFIDENCE, read_spoken
+from voice.spoken_answers import read_spoken
 
 RESULTS = Path(__file__).parent / "results" / "right_choice.md"
 
@@ -85,14 +85,18 @@ def options_for(clips: Sequence[Clip]) -> list[tuple[str, ...]]:
     return drawn
 
 
+def shown_to(clip: Clip, options: tuple[str, ...]) -> tuple[str, ...]:
+    """The options in the order in which they are asked: one of the clip's own."""
+    return tuple(random.Random(f"{SEED} {clip.id}").sample(options, len(options)))
+
+
 def asked(clip: Clip, options: tuple[str, ...], heard: str, confidence: float) -> Asked:
-    """Read what was heard as an answer; the options stand in an order of their own."""
-    shown = random.Random(f"{SEED} {clip.id}").sample(options, len(options))
+    """Read what was heard as an answer."""
+    shown = shown_to(clip, options)
     chosen: str | None = None
-    if heard and confidence >= LEAST_CONFIDENCE:
-        answer = read_spoken(Question("Which one?", tuple(map(Option, shown))), heard)
-        if isinstance(answer, Choice) and len(answer.selected) == 1 and answer.custom is None:
-            chosen = shown[answer.selected[0]]
+    answer = read_spoken(Question("Which one?", tuple(map(Option, shown))), heard, confidence=confidence)
+    if isinstance(answer, Choice) and len(answer.selected) == 1 and answer.custom is None:
+        chosen = shown[answer.selected[0]]
     return Asked(clip, options, heard, confidence, chosen)
 
 
@@ -106,7 +110,9 @@ async def measure(clips: Sequence[Clip], settings: Settings, remember: Path | No
         those = [clip for clip in clips if clip.kind in KINDS and clip.transcript and group_of(clip) == group]
         for number, (clip, options) in enumerate(zip(those, options_for(those), strict=True), 1):
             progress(f"{number}/{len(those)}: {clip.id}")
-            heard = await rehear(recorded(clip), rules_of(settings)[0], transcriber, settings)
+            heard = await rehear(
+                recorded(clip), rules_of(settings)[0], transcriber, settings, options=shown_to(clip, options)
+            )
             confidence = min((message.confidence for message in heard.sent), default=0.0)
             found.append(asked(clip, options, heard.text, confidence))
     return found
