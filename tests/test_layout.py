@@ -57,6 +57,7 @@ PURE = [
     "voice/commands.py",
     "voice/hosts/acp/remarks.py",
     "voice/hosts/acp/requests.py",
+    "voice/hosts/pi/arguments.py",
     "voice/hosts/pi/requests.py",
     "voice/hosts/pi/schemas.py",
     "voice/hosts/pi/turns.py",

@@ -59,7 +59,7 @@ from voice.events import (
     VoiceState,
     VoiceStateChanged,
 )
-from voice.hosts.catalog import Awaited, MakeHost, Mirroring
+from voice.hosts.catalog import Awaited, MakeHost, Mirroring, Prompted
 from voice.listening.vocabulary import capped, names_in
 from voice.phrases import said
 from voice.ports import Delivery
@@ -232,6 +232,9 @@ class Chat:
                         opening.start_soon(self._cancel_at_quit, opening.cancel_scope)
                         await tasks.start(self._keep_host)
                         opening.cancel_scope.cancel()
+                    if isinstance(self._host, Prompted):
+                        for text in self._host.first_messages:
+                            self._session.put(UserMessage(text, "keyboard", self._voice.now_s))
                     tasks.start_soon(self._keep_voice)
                     task_status.started()
                     if voice and not self._quit.is_set() and self._voice.state is VoiceState.INACTIVE:

@@ -141,6 +141,23 @@ async def test_what_is_said_and_what_is_typed_arrives_as_ordinary_text():
     assert [event.text for event in stage.of(MessageSent)] == stage.sent
 
 
+async def test_what_the_arguments_of_the_agent_say_is_shown_and_sent_first_and_once():
+    stage = Conversation()
+    stage.host.first_messages = ("fix the bug", "and test it")
+    async with stage.going_on(voice=False):
+        await settled()
+        assert stage.sent == ["fix the bug"]
+        stage.host.end()
+        await settled()
+        stage.host.end()
+        stage.host.die()
+        await settled()
+        stage.chat.send("and on")
+        await settled()
+    assert stage.sent == ["fix the bug", "and test it", "and on"]
+    assert [message.text for message in stage.of(UserMessage)] == stage.sent
+
+
 async def test_white_space_is_never_sent():
     stage = Conversation()
     async with stage.going_on():

@@ -30,6 +30,14 @@ class Mirroring(Protocol):
 
 
 @runtime_checkable
+class Prompted(Protocol):
+    """A host whose arguments say what its agent is to be told first."""
+
+    first_messages: tuple[str, ...]
+    """What is sent to it, in this order, when it has been opened for the first time."""
+
+
+@runtime_checkable
 class Awaited(Protocol):
     """A host whose program is started by somebody else: opening it waits for that program."""
 

@@ -83,6 +83,7 @@ class PiAttachedHost:
                     await self._met()
                 await self._bridge.settled()
                 self._open = True
+                self._tell(*self._bridge.faults())
                 if self._bridge.working:
                     self._tell(*self._turns.started())
                 async with anyio.create_task_group() as tasks:

@@ -48,6 +48,7 @@ from questionnaire import (
     tool_call_id,
 )
 from voice.errors import HostDied, HostError
+from voice.events import Notice
 from voice.hosts.pi.meeting import MeetingPlace
 from voice.hosts.pi.schemas import described
 
@@ -127,10 +128,12 @@ class Bridge:
         """The names of our tools, those that are withheld as well."""
         return frozenset(tool.name for tool in self._tools.inner.tools())
 
-    @property
-    def without_ours(self) -> bool:
-        """Whether Pi has said which tools are active, and none of ours is, nor was one taken out by us."""
-        return self._active is not None and not self.ours & self._active
+    def faults(self) -> list[Notice]:
+        """What the user is to know of the set that is active: that none of our tools is in it."""
+        if self._active is None or self.ours & self._active:
+            return []
+        names = ", ".join(sorted(self.ours))
+        return [Notice(f"Pi has none of the tools {names}: --tools or --no-tools may leave them out.")]
 
     @property
     def mode(self) -> str:

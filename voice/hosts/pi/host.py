@@ -20,9 +20,10 @@ from anyio import to_thread
 from anyio.abc import Process, TaskGroup
 
 from questionnaire import AdjustableToolset, Mirrors
-from voice.errors import HostDied, HostError, SettingsError
+from voice.errors import HostDied, HostError
 from voice.events import Emit, Event, Notice
 from voice.hosts.catalog import Ask
+from voice.hosts.pi.arguments import read_arguments
 from voice.hosts.pi.bridge import EXTENSION, Bridge
 from voice.hosts.pi.meeting import ENVIRONMENT
 from voice.hosts.pi.program import Pi, find_pi
@@ -33,11 +34,6 @@ from voice.ports import Delivery
 from voice.tasks import lone_errors
 
 _log = logging.getLogger(__name__)
-
-OWN_OPTIONS = frozenset(
-    {"--mode", "-p", "--print", "-h", "--help", "-v", "--version", "--list-models", "--export"}
-)
-"""Options of Pi's with which it is none that can be talked with: it does one thing, and ends."""
 
 _STARTS_WITHIN_S = 60.0
 _BRIDGE_WITHIN_S = 10.0
@@ -55,9 +51,11 @@ _BEHAVIOURS: Mapping[Delivery, Any] = {
 class PiHost:
     """A `voice.ports.Host` for `pi --mode rpc`.
 
-    ``arguments`` are Pi's own: a model, a session to go on with. ``mirrors`` are for Pi's other extensions.
-    ``environment`` is what Pi runs in, by default ours. A Pi that gives no sign of life for ``patience_s``
-    when asked is taken for hung. Raises `SettingsError` for arguments with which Pi would not talk.
+    ``arguments`` are Pi's own: a model, a session to go on with. Messages among them, which Pi does not read
+    when it is run so, are its `first_messages`, for whoever opens it to send. ``mirrors`` are for Pi's other
+    extensions. ``environment`` is what Pi runs in, by default ours. A Pi that gives no sign of life for
+    ``patience_s`` when asked is taken for hung. Raises `SettingsError` for arguments with which Pi would not
+    talk.
     """
 
     def __init__(
@@ -71,11 +69,7 @@ class PiHost:
         environment: Mapping[str, str] | None = None,
         patience_s: float = 30.0,
     ) -> None:
-        if wrong := [argument for argument in arguments if argument.partition("=")[0] in OWN_OPTIONS]:
-            raise SettingsError(
-                f"Pi cannot be talked with when it is started with {wrong[0]}.", mend="leave it out"
-            )
-        self._arguments = tuple(arguments)
+        self._arguments, self.first_messages = read_arguments(arguments)
         self._tools = tools
         self.mirrors = mirrors
         self._ask = ask
@@ -207,6 +201,7 @@ class _Run:
         if not self._bridge.connected:
             raise HostError(f"Pi did not load the bridge {EXTENSION}. {self._last_words}".strip())
         await self._bridge.settled()
+        self._tell(*self._bridge.faults())
         self._starting = False
         self._tasks.start_soon(self._watch)
 

@@ -331,6 +331,17 @@ async def test_it_says_why_it_does_not_start(model, pi_environment, pi_arguments
             pass
 
 
+@pytest.mark.parametrize("option", [["--tools", "read"], ["--no-tools"]])
+async def test_a_start_without_any_of_our_tools_is_told(option, model, pi_environment, pi_arguments):
+    async with a_pi(model, pi_environment, [*pi_arguments, *option]) as room:
+        assert len([notice for notice in room.of(Notice) if "ask_user_question" in notice.sentence]) == 1
+
+
+async def test_a_start_with_one_of_our_tools_is_not(model, pi_environment, pi_arguments):
+    async with a_pi(model, pi_environment, [*pi_arguments, "--tools", "read,user_select"]) as room:
+        assert not [notice for notice in room.of(Notice) if "ask_user_question" in notice.sentence]
+
+
 def test_arguments_with_which_it_would_not_talk_are_refused():
     for wrong in (["-p"], ["--mode", "json"], ["--mode=text"], ["--continue", "--help"]):
         with pytest.raises(SettingsError):

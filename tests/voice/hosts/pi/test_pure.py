@@ -6,8 +6,9 @@ import sys
 import pytest
 
 from questionnaire import Answer, Input, Outcome, Provenance, Response, Status
-from voice.errors import HostMissing
+from voice.errors import HostMissing, SettingsError
 from voice.events import AgentEnded, AgentStarted, AssistantDelta, AssistantText, HostLost, ToolCalled
+from voice.hosts.pi.arguments import read_arguments
 from voice.hosts.pi.program import INSTALL, find_pi
 from voice.hosts.pi.requests import read_request
 from voice.hosts.pi.schemas import loosened
@@ -159,6 +160,31 @@ def test_a_pi_that_is_lost_is_told_of_once():
 )
 def test_what_is_not_known_is_passed_over(line):
     assert not [event for event in told(line) if not isinstance(event, ToolCalled)]
+
+
+# --- Arguments --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "messages"),
+    [
+        (["fix the bug"], ["fix the bug"]),
+        (["--model", "sonnet", "fix it", "-c", "and then this"], ["fix it", "and then this"]),
+        (["--model", "sonnet", "--system-prompt", "-p", "--plan", "first"], []),
+        (["--plan=first", "fix it", "--no-tools", "now"], ["fix it", "now"]),
+        (["--continue", "@file", "--", "--not an option"], ["--not an option"]),
+    ],
+)
+def test_messages_among_the_arguments_are_found_as_pi_finds_them(line, messages):
+    options, found = read_arguments(line)
+    assert list(found) == messages
+    assert list(options) == [word for word in line if word not in (*messages, "--")]
+
+
+@pytest.mark.parametrize("option", ["--resume", "-r"])
+def test_a_session_that_would_have_to_be_chosen_on_a_screen_is_refused_with_what_to_do(option):
+    with pytest.raises(SettingsError, match=r"--continue .* --session"):
+        read_arguments(["--model", "sonnet", option])
 
 
 # --- Dialogs ----------------------------------------------------------------------------------------------
