@@ -1,6 +1,11 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# How long an example takes depends on what else the machine does.
+settings.register_profile("viva-voce", deadline=None)
+settings.load_profile("viva-voce")
 
 
 @pytest.fixture(params=["asyncio", "trio"])
