@@ -244,9 +244,9 @@ class LinearPresenter:
         return Touch()
 
     def _discard(self) -> None:
-        """Drop what was typed at something else than what is shown now: it is no answer to it."""
-        if isinstance(self._terminal, TypesAhead):
-            self._terminal.discard()
+        """Drop what was typed at something else than what is shown now, and say so: it is no answer to it."""
+        if isinstance(self._terminal, TypesAhead) and (dropped := self._terminal.discard().split()):
+            self._say(f"This was typed before, and is dropped: {' '.join(dropped)}")
 
     def _say(self, text: str) -> None:
         self._write(wrapped(text, self._terminal.width))

@@ -1,10 +1,12 @@
 """The port of a line-based terminal, and the POSIX one behind it.
 
 The terminal stays in the mode in which it was found: the kernel edits the line, Ctrl-C is a signal, and
-there is nothing to restore, whatever happens to the process.
+there is nothing to restore, whatever happens to the process. It is left for one moment only, in which what
+stands on a line that is dropped is read.
 """
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Protocol, runtime_checkable
@@ -16,6 +18,12 @@ from questionnaire.errors import NoInterface, TerminalLost
 
 _CHUNK_BYTES = 4096
 _FALLBACK_WIDTH = 80
+
+GUARD_S = 0.3
+"""Lines that come sooner after a question was written were meant for what stood there before; so are those
+that follow them sooner than this."""
+
+_TOO_SOON = "That came too soon to be meant for this. Please type it again."
 
 
 class LineTerminal(Protocol):
@@ -43,8 +51,12 @@ class LineTerminal(Protocol):
 class TypesAhead(Protocol):
     """A terminal that keeps what a person types before they are asked, and can forget it."""
 
-    def discard(self) -> None:
-        """Drop what was typed and has not been read. Nothing is raised where the terminal is gone."""
+    def discard(self) -> str:
+        """Drop what was typed and has not been read, and what comes in the next moment.
+
+        Returns what has been dropped since the last time, as far as that is known. Nothing is raised where
+        the terminal is gone.
+        """
         ...
 
 
@@ -60,6 +72,8 @@ class FileLines:
         self._write_fd = write_fd
         self._unread = b""
         self._is_terminal = os.isatty(read_fd)
+        self._dropped = b""
+        self._lines_from_s = float("-inf")
 
     @property
     def width(self) -> int:
@@ -74,29 +88,62 @@ class FileLines:
         self._write(line + "\n")
 
     async def read_line(self, prompt: str) -> str | None:
-        """Return the next line; a last one that the end of input cuts short counts as a line."""
+        """Return the next line; a last one that the end of input cuts short counts as a line.
+
+        What comes on a terminal sooner than `GUARD_S` after `discard` is dropped, and that is said.
+        """
         self._write(prompt)
+        while True:
+            line = await self._next()
+            if time.monotonic() >= self._lines_from_s:
+                return None if line is None else _text(line)
+            self._lines_from_s = time.monotonic() + GUARD_S
+            self._forget()
+            self._dropped = b""  # the user hears of it here
+            self._write(("" if line is not None else "\n") + _TOO_SOON + "\n" + prompt)
+
+    def discard(self) -> str:
+        """Drop what was typed on a terminal and not read; a file or a pipe holds replies, which stay."""
+        if self._is_terminal:
+            self._forget()
+            self._lines_from_s = time.monotonic() + GUARD_S
+        dropped, self._dropped = self._dropped, b""
+        return _text(dropped.translate(None, b"\0\x04"))  # as which a kernel keeps a Ctrl-D
+
+    async def _next(self) -> bytes | None:
+        """Return the next line as it came, None at the end of input."""
         while b"\n" not in self._unread:
             try:
                 chunk = await self._read()
             except get_cancelled_exc_class():
-                self.discard()
+                if self._is_terminal:
+                    self._forget()
                 raise
             if not chunk:
                 rest, self._unread = self._unread, b""
-                return _text(rest) if rest else None
+                return rest or None
             self._unread += chunk
         line, _, self._unread = self._unread.partition(b"\n")
-        return _text(line)
+        return line
 
-    def discard(self) -> None:
-        """Drop what was typed on a terminal and not read; a file or a pipe holds replies, which stay."""
-        if self._is_terminal:
-            import termios  # where there is a terminal to read there is this module
+    def _forget(self) -> None:
+        """Drop what the terminal holds, the line that is being typed too, which the kernel shows nobody."""
+        import termios  # where there is a terminal to read there is this module
 
-            self._unread = b""
-            with suppress(termios.error):
+        self._dropped += self._unread
+        self._unread = b""
+        with suppress(termios.error, OSError):
+            mode = termios.tcgetattr(self._read_fd)
+            by_key = [*mode[:6], [*mode[6]]]
+            by_key[3] &= ~termios.ICANON
+            by_key[6][termios.VMIN] = by_key[6][termios.VTIME] = 0
+            try:
+                termios.tcsetattr(self._read_fd, termios.TCSANOW, by_key)
+                with suppress(BlockingIOError):
+                    self._dropped += os.read(self._read_fd, _CHUNK_BYTES)
                 termios.tcflush(self._read_fd, termios.TCIFLUSH)
+            finally:
+                termios.tcsetattr(self._read_fd, termios.TCSANOW, mode)
 
     async def _read(self) -> bytes:
         """Return what is there to read, waiting for something; nothing at the end of input."""

@@ -13,7 +13,7 @@ from questionnaire.errors import ClientLost, NoInterface, TerminalLost
 from questionnaire.model import Answer, Input, Provenance, Status
 from questionnaire.presenters.dialogs import DialogsPresenter
 from questionnaire.presenters.linear import LinearPresenter
-from questionnaire.presenters.lines import FileLines
+from questionnaire.presenters.lines import GUARD_S, FileLines
 from questionnaire.presenters.rpc import LineSplitter, RpcDialogs
 from questionnaire.presenters.terminal import TerminalPresenter
 from questionnaire.progress import Give, GoTo, Note, Shown, Skip, Stop, Submit
@@ -134,6 +134,7 @@ class Pty:
         os.write(self._ours, keys.encode())
 
     async def type(self, line):
+        await anyio.sleep(2 * GUARD_S)  # lines of the first moments are not taken
         await self.press(line + "\n")
 
     async def lose(self):

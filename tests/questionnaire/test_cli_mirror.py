@@ -12,6 +12,7 @@ import pexpect
 import pytest
 
 import questionnaire
+from questionnaire.presenters.lines import GUARD_S
 
 ROOT = Path(questionnaire.__file__).parents[1]
 MERGE = {"question": "Merge how?", "options": [{"label": "Squash"}, {"label": "Rebase"}], "allowCustom": True}
@@ -91,6 +92,7 @@ def test_at_another_terminal(asked):
     python, *arguments = command("answer", socket, "--linear")
     terminal = pexpect.spawn(python, arguments, cwd=str(ROOT), encoding="utf-8", timeout=10)
     terminal.expect_exact("\n> ")
+    time.sleep(2 * GUARD_S)
     terminal.sendline("2")
     terminal.expect_exact('"accepted": 1')
     terminal.expect(pexpect.EOF)

@@ -11,7 +11,7 @@ from questionnaire.display import cells
 from questionnaire.errors import TerminalLost
 from questionnaire.model import Answer, Input, Provenance, Response, State, Status
 from questionnaire.presenters.linear import LinearPresenter
-from questionnaire.presenters.lines import FileLines
+from questionnaire.presenters.lines import GUARD_S, FileLines
 from questionnaire.progress import Draft, Give, Interview
 from questionnaire.testing import BY, ScriptedLines
 
@@ -334,6 +334,7 @@ class Hasty(ScriptedLines):
 
     def discard(self):
         self.lines.append("(forgets)")
+        return ""
 
 
 async def test_what_was_typed_before_a_page_was_shown_is_no_answer_to_it():
@@ -375,12 +376,14 @@ async def test_a_paste_on_a_real_terminal_answers_one_question():
             with contextlib.suppress(BlockingIOError):
                 shown += os.read(controller, 10_000).decode()
 
-    os.write(controller, b"2\n")
+    os.write(controller, b"2\n and on")
     with anyio.fail_after(5):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(LinearPresenter(FileLines(fd, fd)).present, interview)
             await prompts(1)
             assert interview.step.responses[0].answer is None
+            assert "This was typed before, and is dropped: 2 and on" in shown
+            await anyio.sleep(GUARD_S)
             os.write(controller, b"1\n1\n1\nsend\n")
             await prompts(2)
             assert interview.step.index == 1

@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from questionnaire.errors import TerminalLost
-from questionnaire.presenters.lines import FileLines
+from questionnaire.presenters.lines import GUARD_S, FileLines
 
 pytestmark = pytest.mark.anyio
 
@@ -77,10 +77,49 @@ async def test_what_was_typed_and_not_read_can_be_dropped(terminal):
     lines = FileLines(fd, fd)
     lines._unread = b"read already\n"
     os.write(controller, b"1\n2\n\x04half")
-    lines.discard()
+    assert lines.discard().split() == ["read", "already", "1", "2", "half"]
+    assert lines.discard() == ""
+    await anyio.sleep(GUARD_S)
     os.write(controller, b"3\n")
     with anyio.fail_after(2):
         assert await lines.read_line("> ") == "3"
+
+
+async def test_what_was_being_typed_when_a_read_was_cancelled_is_known(terminal):
+    controller, fd = terminal
+    before = termios.tcgetattr(fd)
+    lines = FileLines(fd, fd)
+    os.write(controller, "half a lí".encode())
+    with anyio.move_on_after(0.05):
+        await lines.read_line("> ")
+    assert lines.discard() == "half a lí"
+    assert termios.tcgetattr(fd) == before
+
+
+@pytest.mark.parametrize("early", [b"1\n", b"1\n2\n3\n4", b"\x04"])
+async def test_lines_in_the_first_moments_are_dropped_one_upon_the_other_and_that_is_said(terminal, early):
+    controller, fd = terminal
+    lines, read = FileLines(fd, fd), []
+
+    async def reads():
+        read.append(await lines.read_line("> "))
+
+    shown = ""
+    os.set_blocking(controller, False)
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            lines.discard()
+            tasks.start_soon(reads)
+            for number in range(1, 4):
+                os.write(controller, early)
+                while shown.count("too soon") < number:
+                    await anyio.sleep(0.005)
+                    with contextlib.suppress(BlockingIOError):
+                        shown += os.read(controller, 10_000).decode()
+            assert read == []
+            await anyio.sleep(GUARD_S)
+            os.write(controller, b"2\n")
+    assert read == ["2"]
 
 
 async def test_replies_in_a_pipe_are_never_dropped(pipe):
@@ -88,8 +127,18 @@ async def test_replies_in_a_pipe_are_never_dropped(pipe):
     os.write(write_fd, b"1\n2\n")
     lines = FileLines(read_fd, write_fd)
     assert await lines.read_line("") == "1"
-    lines.discard()
+    assert lines.discard() == ""
     assert await lines.read_line("") == "2"
+
+
+async def test_replies_in_a_pipe_outlive_a_cancelled_read(pipe):
+    read_fd, write_fd = pipe
+    lines = FileLines(read_fd, write_fd)
+    os.write(write_fd, b"half a li")
+    with anyio.move_on_after(0.05):
+        await lines.read_line("")
+    os.write(write_fd, b"ne\n")
+    assert await lines.read_line("") == "half a line"
 
 
 async def test_a_terminal_that_hangs_up_has_not_ended_its_input(pipe):

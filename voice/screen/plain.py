@@ -249,5 +249,5 @@ class _LinesOfAnswers:
             return message_of(line)
         return line
 
-    def discard(self) -> None:
-        self._lines.discard()
+    def discard(self) -> str:
+        return self._lines.discard()

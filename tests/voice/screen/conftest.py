@@ -68,6 +68,20 @@ class Terminal:
             time.sleep(0.08 if key == ESC else 0.02)
         return self
 
+    def send_until(self, keys, text, seconds=20.0):
+        """Send these keys, and again after a pause, until this stands on the screen.
+
+        What is asked takes none in its first moments, which are long where the machine is busy.
+        """
+        limit = time.monotonic() + seconds
+        while text not in self.text:
+            assert time.monotonic() < limit, f"{text!r} not in:\n{self.text}"
+            self.send(keys)
+            pause = time.monotonic() + 1.0
+            while text not in self.text and time.monotonic() < pause:
+                self.read()
+        return self
+
     @property
     def program(self):
         """The process under test."""

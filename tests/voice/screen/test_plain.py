@@ -61,10 +61,10 @@ def test_lines_with_a_slash_act_and_others_are_sent(plain):
 
 
 def test_a_question_is_asked_in_lines_and_what_was_typed_before_it_is_no_answer(plain):
-    terminal = plain().send("ask 0.3\r", "2")
-    terminal.until("Merge how?").settle()
+    terminal = plain().send("ask 0.3\r", "2 or so")
+    terminal.until("Merge how?").until("This was typed before, and is dropped: 2 or so").settle()
     assert "answered" not in terminal.text
-    terminal.send("1\r").until("answered: [Answer(selected=(0,)")
+    terminal.send_until("1\r", "answered: [Answer(selected=(0,)")
     terminal.send("and on\r").until("you typed: and on")
 
 
@@ -123,9 +123,10 @@ def test_an_output_that_nobody_reads_ends_it():
 
 def test_a_line_for_the_conversation_is_no_answer_to_the_question_that_is_asked(plain):
     terminal = plain().send("ask\r").until("Merge how?")
-    terminal.send("/voice\r").until("toggled").send("/status\r").until("speaker: Built-in").send(
+    terminal.send_until("/voice\r", "toggled").send("/status\r").until("speaker: Built-in").send(
         "/stop\r"
     ).until("silenced")
     assert "answered" not in terminal.text
     terminal.send("2\r").until("answered: [Answer(selected=(1,)")
-    assert terminal.send("ask\r").until("Merge how?").send("/quit\r").ended() == 0
+    terminal.send("ask\r").until("\nask")
+    assert terminal.settle(0.8).send("/quit\r").ended() == 0
