@@ -6,6 +6,7 @@
     ├── LibraryMissing          a library that is not installed, or cannot be loaded
     ├── SettingsError           a setting that cannot be used
     ├── TextError               a text that cannot be spoken
+    ├── StreamClosed            a standard stream that a conversation needs
     ├── AudioInputError
     │   ├── RecordingError      a recording that cannot be heard whole
     │   └── DeviceError         a microphone or speaker that cannot be used
@@ -75,6 +76,16 @@ class TextError(VoiceError):
     """A text that cannot be spoken: there is nothing in it to say, or it cannot be read."""
 
     exit_code = 2
+
+
+class StreamClosed(VoiceError):
+    """A standard stream that a conversation needs is closed."""
+
+    exit_code = 2
+
+    def __init__(self, name: str) -> None:
+        mend = "start it in a terminal, or with </dev/null and Voice alone" if name == "input" else None
+        super().__init__(f"Standard {name} is closed, and a conversation needs it.", mend=mend)
 
 
 class AudioInputError(VoiceError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import sys
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ from voice.autonomous import Parts
 from voice.chat import Chat
 from voice.cli.rehearsal import without_questionnaire
 from voice.cli.replies import RecordedReplies
-from voice.errors import SettingsError, VoiceError
+from voice.errors import SettingsError, StreamClosed, VoiceError
 from voice.events import Event
 from voice.hosts.catalog import MakeHost, host_maker
 from voice.keeping import LAST_SESSION, keep
@@ -205,6 +206,9 @@ async def _heed_signals(chat: Chat, screen: Screen, ended: _Ended, *, task_statu
 
 
 def _screen(choices: Choices, told: tuple[str, ...], *, show_latency: bool) -> Screen:
+    for name, stream in (("input", sys.stdin), ("output", sys.stdout)):
+        if stream is None:  # and what is opened next has its number
+            raise StreamClosed(name)
     draws = os.isatty(0) and os.isatty(1) and os.environ.get("TERM", "") not in ("", "dumb", "unknown")
     return (
         ChatTerminal(0, 1, settings_told=told, show_latency=show_latency)

@@ -107,9 +107,9 @@ def test_interrupting_a_permission_and_a_crash_by_keyboard_alone(chat):
     terminal = chat().until("voice off", 20)
     terminal.send("work\r").until("agent working", 10).send(CTRL_C).until("agent working", gone=True)
     terminal.until("Ctrl-C again quits", 5, gone=True)
-    terminal.send("delete\r").until("May I delete the folder build?", 10).settle(0.4)
-    terminal.send(DOWN, "\r").until("I leave it, then.").settle(0.4)
-    terminal.send("crash\r").until("The demo agent has crashed", 10)
+    terminal.send("delete\r").until("May I delete the folder build?", 10)
+    terminal.send_until(DOWN, "❯ 2.").send("\r").until("I leave it, then.")
+    terminal.until("> ").send("crash").send_until("\r", "The demo agent has crashed")
     terminal.send("help\r").until("know five words", 10)
     assert terminal.send(CTRL_D).ended() == 0
 
@@ -184,3 +184,14 @@ def test_what_cannot_be_used_is_a_sentence(options, code, told):
     assert done.returncode == code
     assert told in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("closed", "name"), [("<&-", "input"), (">&-", "output")])
+@pytest.mark.parametrize("options", ["", "--plain"])
+def test_a_standard_stream_that_is_closed_is_named(closed, name, options):
+    command = f'"$0" chat --no-voice {options} {closed}'
+    done = subprocess.run(
+        ["sh", "-c", command, VOICE], stderr=subprocess.PIPE, text=True, timeout=60, check=False
+    )
+    assert f"Standard {name} is closed" in done.stderr
+    assert done.returncode == 2
