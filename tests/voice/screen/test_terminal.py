@@ -178,8 +178,8 @@ def test_a_question_takes_the_place_of_the_line_and_gives_it_back(ready):
     assert "listening" in terminal.text
     terminal.send("!Notice('meanwhile')").settle()  # goes to nobody: it is no answer
     assert "Merge how?" in terminal.text
-    terminal.settle(0.4).send(DOWN, "\r").until("! answered: [Answer(selected=(1,)")
-    terminal.until("> unfinished").settle(0.4).send(" business\r").until("you     > unfinished business")
+    terminal.send_until(DOWN, "❯ 2.").send("\r").until("! answered: [Answer(selected=(1,)")
+    terminal.until("> unfinished").send(" business").send_until("\r", "you     > unfinished business")
 
 
 def test_a_question_waits_while_somebody_types_and_takes_no_key_of_theirs(ready):
