@@ -6,12 +6,11 @@ stands on a line that is dropped is read.
 """
 
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Protocol, runtime_checkable
 
-from anyio import get_cancelled_exc_class, wait_readable
+from anyio import current_time, get_cancelled_exc_class, wait_readable
 from anyio.lowlevel import checkpoint
 
 from questionnaire.errors import NoInterface, TerminalLost
@@ -95,9 +94,9 @@ class FileLines:
         self._write(prompt)
         while True:
             line = await self._next()
-            if time.monotonic() >= self._lines_from_s:
+            if current_time() >= self._lines_from_s:
                 return None if line is None else _text(line)
-            self._lines_from_s = time.monotonic() + GUARD_S
+            self._lines_from_s = current_time() + GUARD_S
             self._forget()
             self._dropped = b""  # the user hears of it here
             self._write(("" if line is not None else "\n") + _TOO_SOON + "\n" + prompt)
@@ -106,7 +105,7 @@ class FileLines:
         """Drop what was typed on a terminal and not read; a file or a pipe holds replies, which stay."""
         if self._is_terminal:
             self._forget()
-            self._lines_from_s = time.monotonic() + GUARD_S
+            self._lines_from_s = current_time() + GUARD_S
         dropped, self._dropped = self._dropped, b""
         return _text(dropped.translate(None, b"\0\x04"))  # as which a kernel keeps a Ctrl-D
 
