@@ -504,6 +504,8 @@ async def _dies(room: _Room) -> None:
         await room.agent.die()
         await _lost(room, 2)
         await room.ended(since)
+        errors = [ended.error for ended in room.of(AgentEnded, since) if ended.error]
+        assert not errors, f"why it ended is told by HostLost alone, and the turn ended with {errors}"
 
 
 async def _lost(room: _Room, times: int) -> None:

@@ -284,12 +284,12 @@ class AgentEnded(Event):
     """The agent has finished a turn: it is the user's."""
 
     error: str = ""
-    """A sentence, where the turn ended by an error."""
+    """A sentence, where the turn ended by an error; empty where `HostLost` says why."""
 
 
 @dataclass(frozen=True)
 class HostLost(Event):
-    """The agent's program has ended, hangs or broke its protocol."""
+    """The agent's program has ended, hangs or broke its protocol; a turn that went on ends too, wordlessly."""
 
     sentence: str
 

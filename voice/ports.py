@@ -167,7 +167,8 @@ class Host(Protocol):
 
     What the agent does it tells as events, to the `Emit` that it was made with: `AgentStarted` and
     `AgentEnded` around each of its turns, `AssistantDelta` and `AssistantText` for what it writes,
-    `ToolCalled`, `HostLost`.
+    `ToolCalled`, `HostLost`. Where the program is lost in a turn, that turn ends too, and `HostLost` alone
+    carries the sentence: both are shown and spoken.
     """
 
     @property

@@ -284,6 +284,15 @@ class DiesInSilence(PlainHost):
         super().__init__(tools, ask, lambda event: None if isinstance(event, HostLost) else emit(event))
 
 
+class TellsTwiceWhyItDied(PlainHost):
+    def __init__(self, tools, ask, emit):
+        def twice(event):
+            dead = isinstance(event, AgentEnded) and self.death.is_set()
+            emit(AgentEnded("It has died.") if dead else event)
+
+        super().__init__(tools, ask, twice)
+
+
 class DiesAndTakesMessages(PlainHost):
     async def send(self, text, delivery=Delivery.FOLLOW_UP):
         if not self.death.is_set():
@@ -326,6 +335,7 @@ class CannotBeOpenedAgain(PlainHost):
         (TakesItLightly, "risky"),
         (LeavesItOnTheScreen, "nobody waits for"),
         (DiesInSilence, "told once"),
+        (TellsTwiceWhyItDied, "by HostLost alone"),
         (DiesAndTakesMessages, "was accepted"),
         (CannotBeOpenedAgain, "opened again"),
     ],

@@ -189,7 +189,7 @@ class AcpHost:
                     await self._lost.wait()
                 self._lose(died.sentence)
             tasks.cancel_scope.cancel()
-        return error
+        return "" if self._lost.is_set() else error  # why it was given up is told by itself
 
     async def _stop_when_told(self, connection: Connection) -> None:
         await self._stop.wait()
