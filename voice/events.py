@@ -289,7 +289,7 @@ class AgentEnded(Event):
 
 @dataclass(frozen=True)
 class HostLost(Event):
-    """The agent's program has ended, hangs or broke its protocol; a turn that went on ends too, wordlessly."""
+    """The agent's program has ended, hangs or broke its protocol, and with it its turn, wordlessly."""
 
     sentence: str
 
