@@ -5,8 +5,9 @@ which are doubles. Sounds carry what is said in their loudness, so that the tran
 what was heard of it, joined or cut as it was heard.
 
 After each step: what became a message was said or typed by the person, and once only, and is nothing that was
-broken off; nothing typed is ever dropped; nobody is talked over; the tools are withheld exactly while Voice
-is on and there is an agent; the status is what goes on.
+broken off; nothing typed is ever dropped; a line goes to the request that was being asked when it was begun,
+else to the agent, and what answers a request is what was typed for it; nobody is talked over; the tools are
+withheld exactly while Voice is on and there is an agent; the status is what goes on.
 At the end: whatever was said into an open microphone was delivered, waits, or was visibly dropped.
 
 To run a failing walk again: WALK_SEED=<seed> pytest tests/voice/test_walk.py
@@ -26,7 +27,7 @@ import trio.testing
 from questionnaire import Option, Question, Questionnaire
 from questionnaire import Status as Ending
 from voice.audio import FRAME_S, FRAME_SAMPLES
-from voice.chat import Chat
+from voice.chat import Chat, _Replier
 from voice.errors import DeviceLost
 from voice.events import (
     Discarded,
@@ -51,6 +52,8 @@ SEEDS = [int(os.environ["WALK_SEED"])] if "WALK_SEED" in os.environ else range(3
 NOT_OURS = set(DiscardReason) - {DiscardReason.ECHO}
 ALL = ["ask_user_question", "user_select", "narrate"]
 CHOOSE = Questionnaire((Question("Merge how?", (Option("Squash"), Option("Rebase"))),))
+ALLOW = Questionnaire((Question("May I push?", (Option("Allow once"), Option("Deny"))),), risky=True)
+DIGITS = ("1", "2")
 PICK = {"question": "Merge how?", "options": [{"label": "Squash"}, {"label": "Rebase"}]}
 COMMANDS = (
     "Scratch that.", "Stop talking.", "Go on.", "Repeat that.", "Louder.", "Faster.", "Read that back.",
@@ -129,6 +132,11 @@ class Watching:
             await ended.wait()
 
 
+@dataclass(frozen=True)
+class RequestEnded:
+    """Among the events: a request is not asked any more."""
+
+
 class Walk(ScriptedParts):
     def __init__(self, seed, duplex):
         super().__init__(duplex=duplex)
@@ -164,13 +172,32 @@ class Walk(ScriptedParts):
 
         self.insisting = None
         self.to_requests = []
-        """What was said or typed while a request that insists was being asked."""
+        """What a request that insists was given, and how many events were before."""
+        self.begun_before = set()
+        """The requests that came while the line that stands there now had been begun."""
+        self.for_agent = Counter()
+        """The lines that were for the agent."""
+        self.answers = []
+        """What the request that is asked now may be answered with."""
         self.chat = Chat(make_host, self.open, settings, self.take, presenter=Watching())
 
     def take(self, event):
         self.events.append(event)
-        if isinstance(event, UserMessage) and self.chat._repliers:
-            self.to_requests.append(event.text)
+
+    def replier(self, *arguments, **named):
+        """Make what takes the replies to a request, and note what it takes."""
+        walk = self
+
+        class Watched(_Replier):
+            def takes(self, message):
+                if taken := super().takes(message):
+                    walk.to_requests.append((message.text, len(walk.events)))
+                return taken
+
+        made = Watched(*arguments, **named)
+        if self.draft:
+            self.begun_before.add(made)
+        return made
 
     # --- Steps ---
 
@@ -203,15 +230,30 @@ class Walk(ScriptedParts):
 
     async def key(self):
         self.draft = "" if self.draft and self.random.random() < 0.7 else self.random.choice(["x", "xy"])
+        if not self.draft:
+            self.begun_before.clear()
         self.chat.draft(self.draft)
 
     async def send(self):
-        self._break_off()
-        self.draft = ""
-        assert self.chat.send(f"typed {self.typed}")
+        self._type(f"typed {self.typed}")
         self.typed += 1
 
+    async def send_digit(self):
+        self._type(self.random.choice(DIGITS))
+
+    def _type(self, line):
+        self._break_off()
+        asked = self.chat._repliers[-1] if self.chat._repliers else None
+        if asked is None or asked in self.begun_before:
+            self.for_agent[line] += 1
+        elif line in DIGITS:
+            self.answers.append(DIGITS.index(line))
+        self.draft = ""
+        self.begun_before.clear()
+        assert self.chat.send(line)
+
     async def enter(self):
+        self.begun_before.clear()
         self.draft = ""
         self.chat.send("")
 
@@ -248,14 +290,17 @@ class Walk(ScriptedParts):
 
         async def insist():
             with self.insisting:
-                outcome = await self.ask(CHOOSE)
-                assert outcome.status is not Ending.ANSWERED, "nothing that was said names an option"
+                outcome = await self.ask(self.random.choice([CHOOSE, ALLOW]))
+                if outcome.status is Ending.ANSWERED:
+                    selected = outcome.responses[0].answer.selected
+                    assert selected in [(row,) for row in self.answers], f"nobody answered {selected}"
             self.insisting = None
+            self.events.append(RequestEnded())
 
         if self.insisting is not None:
             self.insisting.cancel()
         else:
-            self.insisting = anyio.CancelScope()
+            self.insisting, self.answers = anyio.CancelScope(), []
             self.tasks.start_soon(insist)
 
     async def narration_goes_on(self):
@@ -276,7 +321,8 @@ class Walk(ScriptedParts):
 
     WEIGHTS = {  # noqa: RUF012
         "speak": 14, "begin_to_speak": 6, "control": 8, "noise": 3, "echo": 6, "silence": 6, "key": 6,
-        "send": 5, "enter": 1, "toggle": 9, "stop_key": 2, "interrupt_key": 1, "agent_begins": 4,
+        "send": 5, "send_digit": 4, "enter": 1, "toggle": 9, "stop_key": 2, "interrupt_key": 1,
+        "agent_begins": 4,
         "agent_ends": 6, "agent_writes": 5, "agent_narrates": 6, "agent_asks": 3, "agent_insists": 3,
         "narration_goes_on": 32,
         "device_is_lost": 2, "time_passes": 6, "host_crashes": 1,
@@ -333,7 +379,7 @@ class Walk(ScriptedParts):
         state, status = self.chat.voice_state, self.chat.status
         messages = [event.text for event in self.of(UserMessage)]
         for text in messages:
-            assert re.fullmatch(rf"typed \d+|{WORDS}( {WORDS})*", text), f"{text!r} was never said"
+            assert re.fullmatch(rf"[12]|typed \d+|{WORDS}( {WORDS})*", text), f"{text!r} was never said"
         reopened = Counter(event.text for event in self.of(MessageReopened))
         whole = " ".join((Counter(messages) - reopened).elements())
         delivered = Counter(re.findall(r"typed \d+|Reply \d+", whole))
@@ -346,10 +392,12 @@ class Walk(ScriptedParts):
         to_agent, told = Counter(sent + waiting + taken_back), Counter(messages)
         assert not to_agent - told, "the agent got what was never told"
         joined = [event.text for event in self.of(MessageReopened) if not event.sent]
-        assert not told - to_agent - Counter(self.to_requests + joined), "what was told is nowhere"
+        given = [text for text, _ in self.to_requests]
+        assert not told - to_agent - Counter(given + joined), "what was told is nowhere"
+        assert not self.for_agent - to_agent, "a line that was for the agent went elsewhere"
         assert [event.text for event in self.of(MessageSent)] == sent
         for number in range(self.typed):
-            assert f"typed {number}" in sent + waiting + self.to_requests, "what was typed is lost"
+            assert f"typed {number}" in sent + waiting + given, "what was typed is lost"
         replies_dropped = set(re.findall(r"Reply \d+", " ".join(self.dropped(*NOT_OURS))))
         assert not replies_dropped & set(re.findall(r"Reply \d+", " ".join(sent + waiting)))
         on = state in (VoiceState.STARTING, VoiceState.ACTIVE)
@@ -369,6 +417,17 @@ class Walk(ScriptedParts):
             assert not self.speaker.playing
             assert not self.microphone.open_now
 
+    def check_requests(self):
+        """What went to a request answered it, was asked about, dropped, or handed to the agent."""
+        for text, at in self.to_requests:
+            made_of_it = [
+                event
+                for event in self.events[at:]
+                if isinstance(event, NarrationStarted | RequestEnded)
+                or (isinstance(event, Discarded | MessageSent) and event.text == text)
+            ]
+            assert made_of_it, f"{text!r} went to a request, which made nothing of it"
+
     def dropped(self, *reasons):
         return [event.text for event in self.of(Discarded) if not reasons or event.reason in reasons]
 
@@ -387,9 +446,10 @@ class Walk(ScriptedParts):
         idle = {Status.WORKING} if works else {Status.LISTENING, Status.QUIET}
         return {Status.HEARING, Status.TRANSCRIBING, Status.ASLEEP, *idle}
 
-    async def go(self):
+    async def go(self, monkeypatch):
         names, weights = zip(*self.WEIGHTS.items(), strict=True)
         trail = []
+        monkeypatch.setattr("voice.chat._Replier", self.replier)
         async with anyio.create_task_group() as self.tasks:
             await self.tasks.start(lambda *, task_status: self.chat.run(task_status=task_status))
             for _ in range(STEPS):
@@ -422,7 +482,9 @@ class Walk(ScriptedParts):
         await anyio.wait_all_tasks_blocked()
         self.check()
         assert self.chat.waiting == ()
-        found = " ".join([text for text, _ in self.host.sent] + self.to_requests + self.dropped())
+        self.check_requests()
+        given = [text for text, _ in self.to_requests]
+        found = " ".join([text for text, _ in self.host.sent] + given + self.dropped())
         lost = [number for number in self.audible if f"Reply {number}." not in found]
         assert not lost, f"replies {lost} were heard, and are nowhere"
         assert len(self.audible) > 3, "hardly anything was said: a walk that shows nothing"
@@ -430,11 +492,11 @@ class Walk(ScriptedParts):
 
 @pytest.mark.parametrize("duplex", [Duplex.HALF, Duplex.HEADPHONES])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_whatever_happens_the_promises_hold(seed, duplex):
+def test_whatever_happens_the_promises_hold(seed, duplex, monkeypatch):
     walk = Walk(f"{seed}-{duplex}", duplex)
     clock = trio.testing.MockClock(autojump_threshold=0)
     try:
-        anyio.run(walk.go, backend="trio", backend_options={"clock": clock})
+        anyio.run(walk.go, monkeypatch, backend="trio", backend_options={"clock": clock})
     except BaseException as error:
         error.add_note(f"To run it again: WALK_SEED={seed} pytest {__file__} -k {duplex}")
         raise
