@@ -74,7 +74,7 @@ def test_by_voice_and_keyboard_in_turn(chat):
 def test_questions_are_asked_as_the_settings_have_it(chat):
     group = '[questionnaire]\ncontract = "form"\ntimeout_s = 2.0\nbell = true\n'
     terminal = chat(settings=group).until("voice off", 20).send("ask\r").until("❯ 1. A web service", 20)
-    assert "\a" in terminal.raw.decode()
+    assert "\a" in terminal.settle(0.5).raw.decode()
     terminal.until("Undecided, then.", 20).settle(0.4)
     terminal.send("ask\r").until("❯ 1. A web service", 20).settle(0.4).send(DOWN, "\r")
     terminal.until("So it is: A library.", 10)

@@ -167,8 +167,8 @@ async def test_a_pi_with_a_screen_of_its_own(model, pi_environment, pi_arguments
         await pi.shows("fake-1")
 
         # Without us the tools are there, and tell the model that nobody was asked.
-        pi.press("call user_select {" + '"question": "Merge how?", "options": [{"label": "Squash"}]' + "}\r")
-        await until(lambda: model.told)
+        pi.press('call user_select {"question": "Merge how?", "options": [{"label": "Squash"}]}')
+        await pi.press_until("\r", "I see.")
         assert model.told[-1].startswith("user_select: Viva Voce is not running\nThe user was not asked")
         await pi.shows("I see.")
 
