@@ -151,6 +151,7 @@ class Hearing:
             self._frozen_s += FRAME_S
         else:
             for ended in self._ear.forget():
+                self._forget_early(self._turns[-1])
                 for piece in self._turns[-1].pieces:
                     piece.pending.cancel()
                 events += self._took([ended])
@@ -293,6 +294,7 @@ class Hearing:
             events.append(UserMessage(judgement.text, "voice", at_s, heard, latency, confidence))
             if self._patience is not None:
                 self._patience.learn(turn.pauses_s)
+                self._patience.expect("")  # a question is answered once
         return events
 
 

@@ -19,6 +19,9 @@ MOST_FOLDERS = 20
 
 MOST_NAMES = 30
 
+MADE = frozenset({"__pycache__", "node_modules", "dist", "build", "target", "venv"})
+"""Folders of what programs have made: nobody says those names."""
+
 
 def names_of_folder(folder: Path) -> tuple[str, ...]:
     """The branch that is checked out in a folder, and the names of its files, hidden ones aside.
@@ -29,6 +32,8 @@ def names_of_folder(folder: Path) -> tuple[str, ...]:
     below: list[Path] = []
     for entry in _entries(folder):
         with suppress(OSError):
+            if entry.name in MADE:
+                continue
             if entry.is_dir(follow_symlinks=False):
                 below.append(Path(entry.path))
             else:

@@ -365,10 +365,10 @@ async def test_pauses_inside_delivered_replies_teach_how_long_to_wait():
     hearing = quick(ScriptedTranscriber(*lines), question="")
     waits = []
     for _ in range(OWN_PAUSES + 1):
-        events = await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 0.4, spoken=False)
-        events += await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 2.0, spoken=False)
+        events = await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 1.4, spoken=False)
+        events += await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 2.5, spoken=False)
         waits.append(only(UserMessage, events)[0].latency.total_s)
-    assert waits == pytest.approx([1.6] * OWN_PAUSES + [1.0])
+    assert waits == pytest.approx([1.6] * OWN_PAUSES + [2.1])
 
 
 async def test_a_new_turn_is_judged_by_its_own_words():
@@ -398,3 +398,13 @@ async def test_the_names_of_the_question_go_with_each_piece_and_those_of_the_pro
         events += await said(hearing, 0.5)
     assert [message.text for message in only(UserMessage, events)] == ["Use PostgreSQL.", "Redis.", "Redis."]
     assert transcriber.vocabularies == [("PostgreSQL", "turn_taking.py"), ("PostgreSQL",), ()]
+
+
+async def test_a_question_is_answered_once_and_what_is_said_after_that_is_open():
+    with ScriptedTranscriber("Yes.", "Run the tests.") as transcriber:
+        hearing = quick(transcriber)
+        events = await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 1.0, spoken=False)
+        events += await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 1.5, spoken=False)
+        assert [message.text for message in only(UserMessage, events)] == ["Yes."]
+        events += await pushed(hearing, 0.5, spoken=False)
+    assert [message.text for message in only(UserMessage, events)] == ["Yes.", "Run the tests."]

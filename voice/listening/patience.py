@@ -73,8 +73,9 @@ OWN_SHARE = 0.95
 OWN_MARGIN = 1.5
 """… by this factor …"""
 
-LEAST_OWN_S, MOST_OWN_S = 1.0, 2.4
-"""… and never outside of these bounds, in seconds."""
+MOST_OWN_S = 2.4
+"""… up to this, in seconds. They never make it shorter than the setting: only those pauses are known that the
+wait has not cut off, so that a wait which followed them down would never hear of a longer one."""
 
 LEAST_PAUSE_S = 0.25
 """Shorter silences are no pauses but stops between sounds."""
@@ -96,7 +97,7 @@ class OwnPauses:
         if len(self._pauses) < OWN_PAUSES:
             return otherwise
         longest = sorted(self._pauses)[ceil(OWN_SHARE * len(self._pauses)) - 1]
-        return min(max(longest * OWN_MARGIN, LEAST_OWN_S), MOST_OWN_S)
+        return max(otherwise, min(longest * OWN_MARGIN, MOST_OWN_S))
 
 
 @dataclass(frozen=True)
@@ -125,8 +126,13 @@ class Wording:
         )
 
     def expected_of(self, question: str) -> Expected:
-        """What kind of reply a narrated text asks for; what wants something spelled may be closed too."""
-        sentences = [f" {' '.join(_words(sentence))} " for sentence in _SENTENCE_END.split(question)]
+        """What kind of reply a narrated text asks for: its last question, and what is said after that.
+
+        What wants something spelled may be closed too.
+        """
+        before, mark, after = question.rpartition("?")
+        asked = f"{_SENTENCE_END.split(before)[-1]}{mark}{after}"
+        sentences = [f" {' '.join(_words(sentence))} " for sentence in _SENTENCE_END.split(asked)]
 
         def holds(phrases: Collection[str]) -> bool:
             return any(f" {phrase} " in sentence for sentence in sentences for phrase in phrases)
