@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 pytestmark = [pytest.mark.devices, pytest.mark.slow]
 
 VOICE = str(Path(sys.executable).parent / "voice")
+UNREAD_S = 0.6  # what is typed in the first moment of a question is not taken for its answer
 REPLIES = ("yes-please.wav", "second-one.wav", "sentence-commit.wav")
 
 
@@ -32,6 +34,7 @@ def test_a_person_at_the_microphone_and_the_keyboard_is_understood(sound_server,
         dimensions=(50, 100),
     )
     terminal.expect("Ctrl-D declines")
+    time.sleep(UNREAD_S)
     terminal.send("2\r")
     for reply in REPLIES:
         terminal.expect(r"[\d.]+ s of speech")
@@ -44,6 +47,7 @@ def test_a_person_at_the_microphone_and_the_keyboard_is_understood(sound_server,
     terminal.expect("This is what I understood: A library, with PostgreSQL, on port 8080")
     terminal.expect("Shall I write this down")
     terminal.expect("Ctrl-D declines")
+    time.sleep(UNREAD_S)
     terminal.send("My own plan\r")
     terminal.expect(pexpect.EOF)
     terminal.wait()

@@ -67,7 +67,9 @@ def test_by_voice_and_keyboard_in_turn(chat):
     terminal.send(F2).until("listening", 20).until("heard: stop the voice", 30).until("F2 voice on")
     assert terminal.send(CTRL_D).ended() == 0
     story = re.sub(r"not sent: .*?(?= you | agent |$)", "not sent: …", told(terminal))
-    assert story.count("● ") == 2
+    assert "● Yes, please." in story
+    assert "● The second one." in story
+    assert "● I want all the tests" not in story  # it was typed over
     assert "> help" in story
 
 

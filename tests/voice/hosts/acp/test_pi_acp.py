@@ -39,7 +39,7 @@ class PiThroughAcp:
         await anyio.to_thread.run_sync(self.model.finish)
 
     async def die(self):
-        (adapter,) = psutil.Process().children()
+        (adapter,) = [child for child in psutil.Process().children() if "pi-acp" in " ".join(child.cmdline())]
         os.kill(adapter.pid, signal.SIGKILL)
 
     def read(self):

@@ -227,7 +227,9 @@ async def test_a_pi_with_a_screen_of_its_own(model, pi_environment, pi_arguments
 
         # We have gone while they were withheld: they are back.
         await anyio.sleep(1.0)
-        pi.press("write alone again\r")
+        pi.press("write alone again")
+        await pi.shows("write alone again")
+        pi.press("\r")
         await until(lambda: model.read[-1] == "write alone again")
         assert {"ask_user_question", "user_select"} <= model.listed
 
