@@ -3,7 +3,9 @@
 import json
 import logging
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol, Self
 
 import anyio
 
@@ -34,6 +36,11 @@ class Bell:
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write
+
+    @classmethod
+    def of_terminal(cls) -> Self:
+        """Return the bell of the controlling terminal, which is silent where there is none."""
+        return cls(_to_terminal)
 
     async def call(self, label: str) -> None:  # noqa: ARG002 - a bell says no words
         """Ring."""
@@ -121,3 +128,8 @@ async def attend(attention: Attention, label: str) -> None:
                 await attention.release()
             except Exception:
                 _log.exception("%s could not be taken back", type(attention).__name__)
+
+
+def _to_terminal(text: str) -> None:
+    with suppress(OSError):
+        Path("/dev/tty").write_text(text)

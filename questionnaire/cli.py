@@ -361,14 +361,9 @@ def _attention(settings: "QuestionnaireSettings") -> "Iterator[Attention]":
     from questionnaire.attention import Bell, HerdrSocket
 
     if settings.bell:
-        yield Bell(_to_terminal)
+        yield Bell.of_terminal()
     if settings.notify_herdr and (herdr := HerdrSocket.from_environment(os.environ)):
         yield herdr
-
-
-def _to_terminal(text: str) -> None:
-    with suppress(OSError):
-        Path("/dev/tty").write_text(text)
 
 
 @contextmanager

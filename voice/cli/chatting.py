@@ -160,14 +160,9 @@ def _asking() -> QuestionnaireSettings:
 
 def _attention(asking: QuestionnaireSettings) -> Iterator[Attention]:
     if asking.bell:
-        yield Bell(_to_terminal)
+        yield Bell.of_terminal()
     if asking.notify_herdr and (herdr := HerdrSocket.from_environment(os.environ, "viva-voce")):
         yield herdr
-
-
-def _to_terminal(text: str) -> None:
-    with suppress(OSError):
-        Path("/dev/tty").write_text(text)
 
 
 class _Ended:
