@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from voice.audio import FRAME_S
 from voice.ports import Verdict
 
@@ -40,20 +38,11 @@ class Evidence:
 
     speech_s: float
     """How much of it was speech, in seconds."""
-    above_room_db: float | None
-    """How much louder that was than the rest, as the mean of each; None where there is only one of them."""
 
 
 def evidence_of(piece: Sequence[Verdict], threshold: float) -> Evidence:
     """What speaks for words in a piece; ``threshold`` is the least probability of a frame of speech."""
-    speech = [verdict.level_dbfs for verdict in piece if verdict.probability >= threshold]
-    rest = [verdict.level_dbfs for verdict in piece if verdict.probability < threshold]
-    above_room_db = float(_mean_level(speech) - np.median(rest)) if speech and rest else None
-    return Evidence(len(speech) * FRAME_S, above_room_db)
-
-
-def _mean_level(levels_dbfs: Sequence[float]) -> float:
-    return float(10 * np.log10(np.mean(10 ** (np.array(levels_dbfs) / 10))))
+    return Evidence(sum(verdict.probability >= threshold for verdict in piece) * FRAME_S)
 
 
 def best_cut(piece: Sequence[Verdict], rule: PieceRule) -> int:

@@ -81,13 +81,13 @@ def test_control_and_format_characters_do_not_pass():
      ("That's all.", "en"), ("Vielen Dank.", "de"), ("Untertitelung des ZDF, 2020", "de")],
 )  # fmt: skip
 def test_texts_that_are_easily_made_up_need_a_sound_that_bears_them_out(text, language):
-    real = Evidence(speech_s=len(text) / 15, above_room_db=20.0)
+    real = Evidence(speech_s=len(text) / 15)
     assert judged(Transcript(text), evidence=real, language=language).text == text
     for marks, evidence in (
         ({"no_speech_probability": 0.65}, real),
         ({"average_log_probability": -1.6}, real),
-        ({}, Evidence(speech_s=len(text) / 60, above_room_db=20.0)),
-        ({}, Evidence(speech_s=24.0, above_room_db=20.0)),
+        ({}, Evidence(speech_s=len(text) / 60)),
+        ({}, Evidence(speech_s=24.0)),
     ):
         (rejected,) = judged(Transcript(text, **marks), evidence=evidence, language=language).rejected
         assert rejected.reason is DiscardReason.PHANTOM
@@ -103,7 +103,7 @@ def test_texts_that_are_easily_made_up_need_a_sound_that_bears_them_out(text, la
     ],
 )
 def test_real_short_replies_are_kept_by_the_marks_that_recordings_of_them_have(text, speech_s, marks):
-    assert judged(Transcript(text, **marks), evidence=Evidence(speech_s, 20.0)).text == text
+    assert judged(Transcript(text, **marks), evidence=Evidence(speech_s)).text == text
 
 
 def test_silence_never_returns_the_names_that_the_transcriber_was_told():
@@ -111,9 +111,9 @@ def test_silence_never_returns_the_names_that_the_transcriber_was_told():
     doubtful = Transcript("MySQL, turn_taking.py.", no_speech_probability=0.7)
     assert judged(doubtful, vocabulary=names).rejected[0].reason is DiscardReason.PHANTOM
     assert judged(Transcript("Glossary:", no_speech_probability=0.7), vocabulary=names).text == ""
-    flicker = Evidence(speech_s=0.12, above_room_db=6.0)
+    flicker = Evidence(speech_s=0.12)
     assert judged(Transcript("PostgreSQL, MySQL."), vocabulary=names, evidence=flicker).text == ""
-    said = Evidence(speech_s=0.9, above_room_db=20.0)
+    said = Evidence(speech_s=0.9)
     assert judged(Transcript("PostgreSQL."), vocabulary=names, evidence=said).text == "PostgreSQL."
     assert judged(Transcript("Use MySQL.", no_speech_probability=0.7), vocabulary=names).text == "Use MySQL."
 
