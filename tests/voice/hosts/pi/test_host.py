@@ -260,7 +260,9 @@ async def test_other_extensions_hear_of_questions_and_answer_them(
         model, environment, pi_arguments, HeldPresenter(), mirrors=mirrors, attention=[HerdrEvents(mirrors)]
     ) as room:
         assert await room.turn(SELECT) == "User selected: 2. Rebase"
-        await room.until(lambda: "closed" in log.read_text() and log.read_text().count("blocked") == 2)
+        await room.until(
+            lambda: log.exists() and "closed" in log.read_text() and log.read_text().count("blocked") == 2
+        )
     said = [json.loads(line) for line in log.read_text().splitlines()]
     request = said[0]
     assert (request["question"], request["allowCustom"]) == ("Merge how?", True)
