@@ -176,7 +176,7 @@ async def test_a_cancelled_call_lets_the_next_one_ask():
         tools = questionnaire_toolset(presenter)
         with anyio.move_on_after(0.05):
             await tools.call("user_select", SELECT)
-        with anyio.fail_after(2):
+        with anyio.fail_after(60):
             result = await tools.call("user_select", SELECT)
     assert result.text == "User selected: 1. A"
 
@@ -200,7 +200,7 @@ async def test_a_cancelled_call_leaves_the_terminal_usable():
         await anyio.sleep(2 * GUARD_S)  # lines of the first moments are not taken
         os.write(controller, b"2\n")
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as group:
             group.start_soon(reply)
             result = await tools.call("user_select", SELECT)

@@ -23,7 +23,7 @@ ENVIRONMENT = {"HERDR_ENV": "1", "HERDR_SOCKET_PATH": "/run/herdr", "HERDR_PANE_
 
 async def answered_with(*attention, mirrors=None, quiet=all_quiet):
     presenter = HeldPresenter()
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             coordinator = Coordinator(presenter, attention=attention, mirrors=mirrors)
             tasks.start_soon(coordinator.ask, ONE)

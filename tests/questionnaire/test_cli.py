@@ -64,7 +64,7 @@ class Asked:
             cwd=str(ROOT),
             env=environment,
             encoding="utf-8",
-            timeout=10,
+            timeout=60,
         )
 
     def reply(self, *lines):
@@ -162,7 +162,7 @@ def test_ctrl_c_ends_at_once_and_keeps_what_was_answered(ask):
     began = time.monotonic()
     os.kill(child_of(asked.terminal.pid), 2)  # the shell of the test must outlive the key
     code, shown = asked.finish()
-    assert time.monotonic() - began < 10  # it hangs on nothing
+    assert time.monotonic() - began < 60  # it hangs on nothing
     assert code == 130
     assert shown["details"]["status"] == "cancelled"
     assert [answer["answer"] for answer in shown["details"]["answers"]] == ["Large"]
@@ -176,7 +176,7 @@ def test_the_real_ctrl_c_key(tmp_path):
     question = tmp_path / "question.json"
     question.write_text(json.dumps({"questions": [SIZE]}))
     python, *arguments = command("ask", str(question), "--linear")
-    terminal = pexpect.spawn(python, arguments, cwd=str(ROOT), encoding="utf-8", timeout=10)
+    terminal = pexpect.spawn(python, arguments, cwd=str(ROOT), encoding="utf-8", timeout=60)
     before = termios.tcgetattr(terminal.child_fd)
     terminal.expect_exact("\n> ")
     terminal.sendintr()

@@ -45,8 +45,9 @@ def asked(tmp_path, monkeypatch):
                 start_new_session=True,
             )
         )
-        deadline = time.monotonic() + 10
-        while not socket.exists() and time.monotonic() < deadline:
+        deadline = time.monotonic() + 60
+        while not socket.exists():
+            assert time.monotonic() < deadline, "nothing is asked"
             time.sleep(0.01)
         return running[-1], socket
 
@@ -64,7 +65,7 @@ def answer(*arguments):
         text=True,
         check=False,
         start_new_session=True,
-        timeout=20,
+        timeout=60,
     )
 
 
@@ -73,7 +74,7 @@ def test_replies_from_another_process(asked):
     done = answer(socket, "rust", "ledger")
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout) == {"accepted": 2, "refused": "", "closed": "resolved"}
-    shown = json.loads(process.communicate(timeout=10)[0])
+    shown = json.loads(process.communicate(timeout=60)[0])
     assert process.returncode == 0
     assert [entry["answer"] for entry in shown["details"]["answers"]] == ["Rust", "ledger"]
 
@@ -90,7 +91,7 @@ def test_a_reply_that_is_no_choice_and_a_person_without_a_terminal(asked):
 def test_at_another_terminal(asked):
     process, socket = asked(MERGE, "user_select")
     python, *arguments = command("answer", socket, "--linear")
-    terminal = pexpect.spawn(python, arguments, cwd=str(ROOT), encoding="utf-8", timeout=10)
+    terminal = pexpect.spawn(python, arguments, cwd=str(ROOT), encoding="utf-8", timeout=60)
     terminal.expect_exact("\n> ")
     time.sleep(2 * GUARD_S)
     terminal.sendline("2")
@@ -98,7 +99,7 @@ def test_at_another_terminal(asked):
     terminal.expect(pexpect.EOF)
     terminal.close()
     assert terminal.exitstatus == 0
-    assert json.loads(process.communicate(timeout=10)[0])["text"] == "User selected: 2. Rebase"
+    assert json.loads(process.communicate(timeout=60)[0])["text"] == "User selected: 2. Rebase"
 
 
 def test_with_nobody_to_answer(tmp_path):
@@ -129,7 +130,7 @@ def test_ctrl_c_in_the_dialog_ends_the_client_and_not_the_call(asked):
     python, *arguments = command("answer", socket)
     environment = {**os.environ, "TERM": "xterm-256color"}
     terminal = pexpect.spawn(
-        python, arguments, cwd=str(ROOT), env=environment, encoding="utf-8", timeout=10, dimensions=(24, 80)
+        python, arguments, cwd=str(ROOT), env=environment, encoding="utf-8", timeout=60, dimensions=(24, 80)
     )
     terminal.expect_exact("Rebase")
     terminal.sendintr()
@@ -156,7 +157,7 @@ def test_a_signal_leaves_no_socket_and_tells_what_was_answered(asked, sent, code
     process, socket = asked(FORM, "form")
     assert answer(socket, "rust").returncode == 0
     process.send_signal(sent)
-    shown = json.loads(process.communicate(timeout=10)[0])
+    shown = json.loads(process.communicate(timeout=60)[0])
     assert process.returncode == code
     assert shown["details"]["status"] == "cancelled"
     assert [entry["answer"] for entry in shown["details"]["answers"]][:1] == ["Rust"]

@@ -61,7 +61,7 @@ class Calls:
 
 @asynccontextmanager
 async def calling(presenter, **options):
-    with fail_after(5):
+    with fail_after(60):
         async with create_task_group() as tasks:
             yield Calls(Coordinator(presenter, **options), tasks)
 
@@ -195,7 +195,7 @@ async def test_dispose_settles_everything_and_waits_for_the_presenter():
 
 async def test_leaving_the_block_disposes():
     presenter = HeldPresenter()
-    with fail_after(2):
+    with fail_after(60):
         async with create_task_group() as tasks, Coordinator(presenter) as coordinator:
             tasks.start_soon(coordinator.ask, ONE)
             await all_quiet()

@@ -239,7 +239,7 @@ class Walk:
 
 
 async def walk(steps, time_out, to_the_end):
-    with anyio.fail_after(3):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             await Walk(tasks, time_out).run(steps, to_the_end=to_the_end)
 

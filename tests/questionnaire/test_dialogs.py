@@ -421,7 +421,7 @@ class Waiting(ScriptedDialogs):
 
 async def present_beside(client, interview, others):
     """Present, and have `others` act once a dialog is open."""
-    with anyio.fail_after(2):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as group:
             group.start_soon(DialogsPresenter(client).present, interview)
             await anyio.wait_all_tasks_blocked()
@@ -539,7 +539,7 @@ async def test_local_and_remote_race_and_the_loser_is_closed_and_told():
     async def ask_it(coordinator):
         outcomes.append(await coordinator.ask(questionnaire, kind="user_select"))
 
-    with Waiting("…") as client, mirrors.listen(other), anyio.fail_after(2):
+    with Waiting("…") as client, mirrors.listen(other), anyio.fail_after(60):
         async with (
             Coordinator(DialogsPresenter(client), mirrors=mirrors) as coordinator,
             anyio.create_task_group() as group,
@@ -580,7 +580,7 @@ async def test_each_answered_dialog_is_a_sign_of_life(last_pause_s, status):
             return await super().input(title, placeholder)
 
     client = Slow("Type something.", "", "by hand")
-    with anyio.fail_after(2):
+    with anyio.fail_after(60):
         async with Coordinator(DialogsPresenter(client), time_out=TimeOut(10), timer=clock) as coordinator:
             outcome = await coordinator.ask(choices.read({"questions": [DEPLOY]}))
     assert outcome.status is status

@@ -362,7 +362,7 @@ async def test_a_remote_answer_closes_the_local_dialog(questionnaire):
     async def ask():
         outcomes.append(await Coordinator(presenter, mirrors=mirrors).ask(questionnaire))
 
-    with anyio.fail_after(2), mirrors.listen(events.append):
+    with anyio.fail_after(60), mirrors.listen(events.append):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(ask)
             await all_quiet()
@@ -399,7 +399,7 @@ async def test_who_cannot_draw_waits_for_those_who_can_answer():
         with mirrors.listen(events.append, answers=False):
             await ask()
         assert outcomes[0].status is Status.NEVER_SHOWN
-        with anyio.fail_after(2):
+        with anyio.fail_after(60):
             async with anyio.create_task_group() as tasks:
                 with mirrors.listen(events.append):
                     tasks.start_soon(ask)
@@ -430,7 +430,7 @@ async def test_a_failure_is_told():
 
 async def test_disposing_is_told_as_the_end_of_the_session():
     presenter, mirrors, events = HeldPresenter(), Mirrors(), []
-    with anyio.fail_after(2), mirrors.listen(events.append):
+    with anyio.fail_after(60), mirrors.listen(events.append):
         async with anyio.create_task_group() as tasks:
             coordinator = Coordinator(presenter, mirrors=mirrors)
             tasks.start_soon(coordinator.ask, MERGE)

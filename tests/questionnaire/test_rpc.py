@@ -67,7 +67,7 @@ async def select(host, *answers):
         except Exception as error:
             results.append(error)
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as group:
             group.start_soon(ask)
             await host.read()
@@ -103,7 +103,7 @@ async def test_a_conversation_line_by_line():
     ]
     async with Host() as host:
         host.group.start_soon(DialogsPresenter(host.dialogs).present, interview)
-        with anyio.fail_after(2):
+        with anyio.fail_after(60):
             for number, (expected, reply) in enumerate(talk, 1):
                 request = await host.read()
                 assert request == {"type": "extension_ui_request", "id": f"id-{number}", **expected}
@@ -173,7 +173,7 @@ async def test_a_response_without_a_text_is_no_dismissal(fields):
 async def test_a_client_that_closes_loses_the_open_dialog_and_gets_no_other():
     interview = Interview(DEPLOY)
     async with Host() as host:
-        with anyio.fail_after(2):
+        with anyio.fail_after(60):
             host.group.start_soon(DialogsPresenter(host.dialogs).present, interview)
             await host.read()
             host.streams[0].close()
@@ -187,20 +187,20 @@ async def test_a_client_that_closes_loses_the_open_dialog_and_gets_no_other():
 async def test_a_client_that_cannot_be_written_to_is_no_interface():
     async with Host() as host:
         host.streams[3].close()
-        with anyio.fail_after(2), pytest.raises(NoInterface):
+        with anyio.fail_after(60), pytest.raises(NoInterface):
             await host.dialogs.input("Name?", "")
 
 
 async def test_a_client_that_does_not_read_is_no_interface(monkeypatch):
     monkeypatch.setattr(rpc, "_WRITE_WITHIN_S", 0.05)
     async with Host(lines=0) as host:
-        with anyio.fail_after(2), pytest.raises(NoInterface):
+        with anyio.fail_after(60), pytest.raises(NoInterface):
             await host.dialogs.input("Name?", "")
 
 
 async def test_a_cancelled_dialog_is_ended_there_and_its_late_answer_is_passed_over():
     async with Host() as host:
-        with anyio.fail_after(2):
+        with anyio.fail_after(60):
             async with anyio.create_task_group() as group:
                 group.start_soon(host.dialogs.select, "Where?", ["VM"])
                 request = await host.read()
@@ -228,7 +228,7 @@ async def select_again(host):
 async def test_a_dialog_that_lost_the_race_is_told_and_closed():
     interview = Interview(NAME)
     async with Host() as host:
-        with anyio.fail_after(2):
+        with anyio.fail_after(60):
             host.group.start_soon(DialogsPresenter(host.dialogs).present, interview)
             request = await host.read()
             interview.send(Give(Answer(custom="elsewhere"), BY))
@@ -285,7 +285,7 @@ def test_splitting_takes_time_in_proportion_to_the_bytes():
     for _ in range(10_000):
         assert list(splitter.feed(chunk)) == []
     assert [len(line) for line in splitter.feed(b"\n")] == [10_240_000]
-    assert time.perf_counter() - began < 2
+    assert time.perf_counter() - began < 30  # each byte looked at again for each chunk is minutes
 
 
 async def test_over_a_real_pair_of_pipes():
@@ -300,7 +300,7 @@ async def test_over_a_real_pair_of_pipes():
     )
     async with await anyio.open_process([sys.executable, "-X", "utf8", "-c", script], stderr=None) as process:
         dialogs = RpcDialogs(process.stdout, process.stdin)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             async with anyio.create_task_group() as group:
                 group.start_soon(dialogs.listen)
                 assert await dialogs.input("Name?", "") == "a name \u2028"

@@ -84,7 +84,7 @@ class Session:
 
 @asynccontextmanager
 async def session(path, presenter=None):
-    with anyio.fail_after(3):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             one = Session(tasks, path, presenter)
             await tasks.start(serve_mirrors, one.mirrors, path)
@@ -294,7 +294,7 @@ async def serving(path, said):
         async with stream:
             await stream.send(said)
 
-    with anyio.fail_after(3):
+    with anyio.fail_after(60):
         async with await anyio.create_unix_listener(path) as listener, anyio.create_task_group() as tasks:
             tasks.start_soon(listener.serve, serve)
             yield

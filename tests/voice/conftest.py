@@ -87,7 +87,7 @@ class SoundServer:
     def start(self) -> None:
         options = ["--exit-idle-time=-1", "--daemonize=no", "--disable-shm=yes", "--use-pid-file=no"]
         self._spawn("pulseaudio", "-n", "-F", str(self._folder / "pulse.pa"), *options)
-        patience = time.monotonic() + 10
+        patience = time.monotonic() + 60
         while not self._socket.exists():
             assert time.monotonic() < patience, "the sound server does not start"
             time.sleep(0.02)

@@ -299,7 +299,7 @@ async def test_what_had_ended_before_the_microphone_was_lost_arrives_and_what_ha
         stage.say()
         stage.microphone.feed(0.5, spoken=True)
         stage.microphone.fail(DeviceLost("The microphone is gone."))
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while not stage.dropped():  # noqa: ASYNC110
                 await anyio.sleep(FRAME_S)
         assert stage.microphone.opened == 1
@@ -314,7 +314,7 @@ async def test_a_lost_microphone_is_said_once_looked_for_and_works_again(monkeyp
         stage.microphone.fail(DeviceLost("The microphone is gone."))
         stage.microphone.fail(DeviceLost("The microphone is gone."))
         stage.say()
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while not stage.said:  # noqa: ASYNC110
                 await anyio.sleep(FRAME_S)
     assert [sentence.split(".")[0] for sentence in stage.notices()] == [
@@ -542,7 +542,7 @@ async def test_an_open_questionnaire_is_narrated_and_its_call_says_where_the_ans
         tasks.start_soon(call)
         await person.shown.wait()
         async with stage.on():
-            with anyio.fail_after(5):
+            with anyio.fail_after(60):
                 while not stage.of(NarrationEnded):  # noqa: ASYNC110
                     await anyio.sleep(0.001)
     (started,) = stage.of(NarrationStarted)

@@ -44,7 +44,7 @@ class Pty:
         yield self.theirs, self.theirs
 
     async def until(self, text):
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             while text not in self.seen:
                 await anyio.sleep(0.01)
                 with contextlib.suppress(BlockingIOError):
@@ -140,7 +140,7 @@ async def test_a_cancelled_call_leaves_the_terminal_usable_and_the_drafts(pty):
 async def test_an_open_editor_holds_nothing_up(pty, monkeypatch, end):
     monkeypatch.setenv("VISUAL", "sh -c 'echo editing >&2; exec sleep 30'")
     interview = Interview(ONE)
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(presenter(pty).present, interview)
             await pty.until("How big?")
@@ -163,7 +163,7 @@ async def test_what_was_written_in_the_editor_outlives_a_cancelled_call(pty, mon
     monkeypatch.setenv("VISUAL", editor)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     interview = Interview(ONE)
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(presenter(pty).present, interview)
             await pty.until("How big?")
@@ -185,7 +185,7 @@ async def test_what_was_saved_in_the_editor_is_in_the_outcome_of_any_end(pty, mo
         if isinstance(act, Touch) and drafted.is_set():
             touched.set()
 
-    with anyio.fail_after(5), interview.watch(watch):
+    with anyio.fail_after(60), interview.watch(watch):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(presenter(pty).present, interview)
             await pty.until("How big?")

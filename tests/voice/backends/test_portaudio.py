@@ -438,7 +438,7 @@ except PortAudioMissing as error:
 
 def test_without_portaudio_one_sentence_names_the_command():
     command = [sys.executable, "-W", "error", "-c", NO_PORTAUDIO]
-    said = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+    said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert said.stdout.count("\n") == 1
     assert "PortAudio" in said.stdout
     assert "sudo apt install libportaudio2" in said.stdout

@@ -372,7 +372,7 @@ def test_nothing_reaches_our_standard_output_and_no_child_outlives_us() -> None:
     assert run.stdout == b""
     child = int(run.stderr)
     with contextlib.suppress(psutil.NoSuchProcess):
-        psutil.Process(child).wait(2)
+        psutil.Process(child).wait(60)
 
 
 # --- Engines that misbehave -------------------------------------------------------------------------------

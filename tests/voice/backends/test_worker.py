@@ -82,7 +82,7 @@ async def test_a_child_killed_between_two_requests_is_replaced(worker):
     await worker.request({"do": "echo", "say": 1})
     child = psutil.Process(worker.pid)
     child.kill()
-    child.wait(5)
+    child.wait(60)
     with suppress(WorkerDied):  # whether the event loop knows of the death yet is its own affair
         await worker.request({"do": "echo", "say": 2})
     assert (await worker.request({"do": "echo", "say": 3}))[0] == {"said": 3}
@@ -178,5 +178,5 @@ def test_children_end_when_their_parent_is_killed(tmp_path):
         child = psutil.Process(int(process.stdout.readline()))
         time.sleep(0.3)  # the child is in the middle of its work
         process.kill()
-    child.wait(5)
+    child.wait(60)
     assert not child.is_running()

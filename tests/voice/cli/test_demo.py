@@ -61,12 +61,12 @@ def test_ctrl_c_ends_it_and_leaves_nothing_behind(moment, delay_s):
     time.sleep(delay_s)
     children = family.children(recursive=True)
     terminal.sendintr()
-    terminal.expect(pexpect.EOF, timeout=20)  # a hang: how it ended is seen below
+    terminal.expect(pexpect.EOF, timeout=60)  # a hang: how it ended is seen below
     terminal.wait()
     late = moment in ("4, 2, 7, 1", "This is what I understood")  # it may have ended before the key came
     assert terminal.exitstatus in ((130, 0) if late else (130,))
     assert "Traceback" not in terminal.before
-    _, alive = psutil.wait_procs(children, timeout=20)
+    _, alive = psutil.wait_procs(children, timeout=60)
     assert not alive
     assert termios.tcgetattr(terminal.child_fd)[:4] == modes[:4]
 

@@ -25,7 +25,7 @@ class Conversation:
         return ToolResult("Narration completed.")
 
     async def summary(self):
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             await self.agent.before_voice()
             await self.agent.with_voice()
             await self.agent.after_voice()

@@ -99,7 +99,7 @@ class Session:
         """Send a message, and return what was written until it is the user's turn again."""
         since = len(self.events)
         await self.host.send(text)
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             while self.host.busy or AgentEnded() not in self.events[since:]:  # noqa: ASYNC110
                 await anyio.sleep(0.001)
         return " ".join(event.text for event in self.events[since:] if isinstance(event, AssistantText))
@@ -171,7 +171,7 @@ async def test_what_steered_and_was_not_read_keeps_its_order_before_what_interru
         for text in ("help one", "help two"):
             await host.send(text, Delivery.STEER)
         await host.send("help three", Delivery.INTERRUPT)
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             while host.busy:  # noqa: ASYNC110
                 await anyio.sleep(0.001)
     assert host.seen[-3:] == ["help one", "help two", "help three"]

@@ -35,7 +35,7 @@ def installed(agent, machine):
         capture_output=True,
         text=True,
         check=False,
-        timeout=30,
+        timeout=60,
     )
 
 

@@ -269,7 +269,7 @@ async def _run(agent, text, history=None):
 
 
 async def until(fact):
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         while not fact():  # noqa: ASYNC110 - whatever it is about
             await anyio.sleep(0.001)
 

@@ -36,7 +36,7 @@ class Agent:
             tasks.start_soon(self.turns.run, self.turn)
             for number in range(count):
                 self.go.release()
-                with anyio.fail_after(5):
+                with anyio.fail_after(60):
                     while self.told.count(AgentEnded(self.error)) <= number:
                         await anyio.lowlevel.checkpoint()
             tasks.cancel_scope.cancel()
@@ -126,7 +126,7 @@ async def test_when_it_is_closed_the_present_turn_ends_and_the_rest_waits_for_th
 
 async def test_closing_ends_a_wait_for_messages():
     agent = Agent()
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(agent.turns.run, agent.turn)
             await anyio.lowlevel.checkpoint()
@@ -136,7 +136,7 @@ async def test_closing_ends_a_wait_for_messages():
 async def test_closing_ends_a_wait_for_a_turn_that_will_not_begin():
     agent = Agent()
     agent.turns.put("one")
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(agent.turns.begun)
             await anyio.wait_all_tasks_blocked()
@@ -144,5 +144,5 @@ async def test_closing_ends_a_wait_for_a_turn_that_will_not_begin():
 
 
 async def test_nothing_has_begun_where_nothing_waits():
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         await Turns(print).begun()

@@ -129,7 +129,7 @@ def test_without_a_terminal_lines_go_in_and_out(tmp_path):
         input="help\n",
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
@@ -165,9 +165,9 @@ def test_every_way_to_end_it_leaves_a_sane_terminal_and_no_child(chat, moment, n
     code = terminal.ended()
     assert code == {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}[number]
     assert "Traceback" not in terminal.text
-    _, alive = psutil.wait_procs(family, timeout=5)
+    _, alive = psutil.wait_procs(family, timeout=60)
     assert not alive
-    assert time.monotonic() - began < 10  # a hang; how fast it is, is measured elsewhere
+    assert time.monotonic() - began < 60  # a hang; how fast it is, is measured elsewhere
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_every_way_to_end_it_leaves_a_sane_terminal_and_no_child(chat, moment, n
 )
 def test_what_cannot_be_used_is_a_sentence(options, code, told):
     done = subprocess.run(
-        [VOICE, "chat", *options], capture_output=True, text=True, timeout=30, check=False, input=""
+        [VOICE, "chat", *options], capture_output=True, text=True, timeout=60, check=False, input=""
     )
     assert done.returncode == code
     assert told in done.stderr

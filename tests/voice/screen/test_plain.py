@@ -88,7 +88,7 @@ def test_piped_lines_are_messages_and_answers_and_the_end_waits_for_what_they_as
         program.stdin.write("2\n!AgentStarted()\n!AgentEnded(), StatusChanged(Status.VOICE_OFF)\n")
         program.stdin.close()
         assert "answered: [Answer(selected=(1,)" in program.stdout.read()
-        assert program.wait(10) == 0
+        assert program.wait(60) == 0
 
 
 def test_while_voice_is_on_the_end_of_input_ends_nothing():
@@ -117,7 +117,7 @@ def test_an_output_that_nobody_reads_ends_it():
         program.stdout.close()
         program.stdin.write("hello\n" * 3)
         program.stdin.close()
-        assert program.wait(10) == 129
+        assert program.wait(60) == 129
     assert program.returncode != -signal.SIGPIPE
 
 

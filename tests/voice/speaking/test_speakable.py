@@ -302,7 +302,7 @@ def test_splits_fall_after_clauses_where_there_are_any() -> None:
 def test_no_text_takes_long(text: str) -> None:
     began = time.monotonic()
     check_safe(speakable(text))
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 60
 
 
 def test_the_parser_is_imported_when_it_is_needed() -> None:

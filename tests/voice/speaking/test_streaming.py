@@ -218,4 +218,4 @@ def test_each_sentence_tells_its_line() -> None:
 def test_no_text_takes_long(text: str) -> None:
     began = time.monotonic()
     streamed(cut(text, list(range(0, len(text), 4))))
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 60

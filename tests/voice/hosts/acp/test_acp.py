@@ -115,7 +115,7 @@ class Asked:
 
     async def turn(self, text):
         await self.host.send(text)
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             while self.host.busy:  # noqa: ASYNC110
                 await anyio.sleep(0.005)
 
@@ -185,7 +185,7 @@ async def test_a_form_is_taken_back_when_the_turn_is_interrupted(agent):
         await host.send(f"form {json.dumps(FORM)}")
         await asked.wait()
         await host.interrupt()
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while host.busy:  # noqa: ASYNC110
                 await anyio.sleep(0.005)
     assert agent.logged("outcome") in ([], [{"action": "cancel"}])

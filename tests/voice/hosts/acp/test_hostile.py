@@ -55,7 +55,7 @@ class Session:
         return [event for event in self.told if isinstance(event, kind)]
 
     async def idle(self):
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             while self.host.busy:  # noqa: ASYNC110
                 await anyio.sleep(0.005)
 
@@ -201,7 +201,7 @@ async def test_an_agent_that_does_not_stop_is_ended_and_what_came_meanwhile_is_k
         await at.host.send("one")
         await anyio.sleep(0.1)
         await at.host.send("two", Delivery.STEER)
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while not at.of(HostLost):  # noqa: ASYNC110
                 await anyio.sleep(0.01)
         assert "did not stop within 0 s, so it was ended" in at.of(HostLost)[0].sentence
@@ -209,7 +209,7 @@ async def test_an_agent_that_does_not_stop_is_ended_and_what_came_meanwhile_is_k
             await at.host.send("three")
     assert not at.host.busy
     async with at.host.open():
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while len(at.of(AgentStarted)) < 2:  # noqa: ASYNC110 - "two" begins its turn
                 await anyio.sleep(0.01)
         assert at.host.busy
@@ -221,7 +221,7 @@ async def test_an_agent_that_does_not_stop_is_ended_and_what_came_meanwhile_is_k
 async def test_an_agent_that_ends_in_the_middle_of_a_line_ends_the_turn_and_is_told_once(way, how):
     async with session(way) as at:
         await at.host.send("one")
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while not at.of(HostLost):  # noqa: ASYNC110
                 await anyio.sleep(0.01)
         (lost,) = at.of(HostLost)
@@ -234,7 +234,7 @@ async def test_an_agent_that_takes_nothing_any_more_is_ended_and_told_once(monke
     monkeypatch.setattr("voice.hosts.acp.host._ENDS_WITHIN_S", 0.2)
     async with session("takes nothing") as at:
         await at.host.send("one")
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while not at.of(HostLost):  # noqa: ASYNC110
                 await anyio.sleep(0.01)
         assert at.of(AgentEnded) == [AgentEnded()]

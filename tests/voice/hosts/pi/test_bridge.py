@@ -36,14 +36,14 @@ class Peer:
 
     async def hears(self, kind):
         """The next line of this type."""
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while True:
                 line = json.loads(await self._lines.receive_until(b"\n", 2**20))
                 if line["type"] == kind:
                     return line
 
     async def is_hung_up_on(self):
-        with anyio.fail_after(10), pytest.raises((anyio.EndOfStream, anyio.IncompleteRead)):  # noqa: PT012
+        with anyio.fail_after(60), pytest.raises((anyio.EndOfStream, anyio.IncompleteRead)):  # noqa: PT012
             while True:
                 await self._lines.receive_until(b"\n", 2**20)
 
@@ -120,7 +120,7 @@ async def test_of_two_that_come_at_once_one_waits(folder):
         except HostError as error:
             refused.append(error.sentence)
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(come)
             tasks.start_soon(come)
@@ -236,7 +236,7 @@ async def test_a_peer_that_dies_in_the_middle_of_a_line_takes_its_question_off_t
             while presenter.open is None:  # noqa: ASYNC110
                 await anyio.sleep(0.005)
             await peer._stream.send(b'{"type": "abo')
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while presenter.open is not None or bridge.connected:  # noqa: ASYNC110
                 await anyio.sleep(0.005)
         async with met(folder):
@@ -250,7 +250,7 @@ async def test_an_abort_ends_the_call_and_a_second_result_is_never_sent(folder):
         while presenter.open is None:  # noqa: ASYNC110
             await anyio.sleep(0.005)
         await peer.say({"type": "abort", "id": "1"}, {"type": "abort", "id": "1"})
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while presenter.open is not None:  # noqa: ASYNC110
                 await anyio.sleep(0.005)
         # One that is aborted in the same breath, or comes twice, does no harm either.

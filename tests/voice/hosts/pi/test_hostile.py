@@ -45,7 +45,7 @@ async def a_host(environment, patience_s=30.0):
 
 
 async def until(fact):
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         while not fact():  # noqa: ASYNC110
             await anyio.sleep(0.01)
 
