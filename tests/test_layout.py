@@ -14,7 +14,7 @@ VOICE = [
     {"doctor", "replay", "screen", "talk", "calibration"},
     {"assembly"},
     {"chat", "server"},
-    {"scenes", "tools", "testing", "checks"},
+    {"scenes", "tools", "testing", "faulty", "checks"},
     {"keeping", "surroundings"},
     {"autonomous", "hosts", "session", "backends", "settings", "turn_taking", "spoken_presenter"},
     {"ears"},

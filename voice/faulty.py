@@ -1,0 +1,411 @@
+"""Parts that fail when they are told to: each wraps any implementation of its port, and shows a `Fault`.
+
+A fault looks as it does at the port, when the real part below has done what it can: a child that is killed
+once is started again and nobody hears of it; what comes out is that it cannot be had at all. `strike` begins
+a fault and `mend` ends it; ``met`` counts how often it showed, so that a test can tell a fault that was borne
+from one that nobody met. Limits and delays are seconds of the event loop's clock, which may be a virtual one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
+from enum import StrEnum
+
+import anyio
+
+from voice.audio import Frame, Samples, Sound
+from voice.errors import (
+    DeviceError,
+    DeviceLost,
+    HostDied,
+    HostError,
+    SpeechEngineDied,
+    SpeechEngineError,
+    TranscriberDied,
+    TranscriberError,
+)
+from voice.events import Emit, Event, HostLost
+from voice.ports import (
+    Delivery,
+    Host,
+    Microphone,
+    PendingTranscript,
+    Speaker,
+    SpeechEngine,
+    Transcriber,
+    Transcript,
+)
+
+SLOW_S = 3.0
+"""What a slow part takes longer, each time."""
+
+BURST_S = 1.5
+"""A slow microphone gives so much sound at a time, just before it would count as lost."""
+
+LOST_AFTER_S = 2.0
+"""A device that hangs is lost after so long without a sign of life, as `voice.backends.portaudio` has it …"""
+
+OPEN_LIMIT_S = 5.0
+"""… and what has not opened by then does not open."""
+
+_LOOK_S = 0.05
+"""How often what waits for a part that hangs looks whether it still does."""
+
+
+class Fault(StrEnum):
+    """What is wrong with a part."""
+
+    KILLED = "killed"
+    """It has ended, and cannot be had again until it is mended."""
+    HANGS = "hangs"
+    """It gives no answer and no error."""
+    ERRORS = "errors"
+    """It answers with an error; a device once, and then it can be had again."""
+    SLOW = "slow"
+    """It does all that it should, and late."""
+
+
+class Faulty:
+    """What all parts with a fault have in common."""
+
+    def __init__(self) -> None:
+        self.fault: Fault | None = None
+        """The present one."""
+        self.met = 0
+        """How often it showed."""
+        self._changed = anyio.Event()
+
+    def strike(self, fault: Fault) -> None:
+        """Have this fault from now on."""
+        self.fault = fault
+        self._tell_changed()
+
+    def mend(self) -> None:
+        """Be sound again."""
+        self.fault = None
+        self._tell_changed()
+
+    def _tell_changed(self) -> None:
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    def _meets(self, *faults: Fault) -> bool:
+        """Whether one of these shows now; it is counted."""
+        if self.fault not in faults:
+            return False
+        self.met += 1
+        return True
+
+    async def _sound_again(self) -> None:
+        """Wait until it is mended."""
+        while self.fault is not None:
+            await self._changed.wait()
+
+    async def _borne(self) -> None:
+        """Wait as long as somebody does who asks a part that hangs, or is slow."""
+        if self._meets(Fault.HANGS):
+            await self._sound_again()
+        elif self._meets(Fault.SLOW):
+            await anyio.sleep(SLOW_S)
+
+
+# --- Listening --------------------------------------------------------------------------------------------
+
+
+class FaultyTranscriber(Faulty):
+    """A `Transcriber`: killed or with errors what has no text yet fails, and so does what it is given."""
+
+    def __init__(self, inner: Transcriber) -> None:
+        super().__init__()
+        self._inner = inner
+        self._unanswered: list[_FaultyTranscript] = []
+
+    def strike(self, fault: Fault) -> None:
+        """Have this fault, also for what was asked before and has no text yet."""
+        super().strike(fault)
+        self._unanswered = [pending for pending in self._unanswered if not pending.answered]
+        for pending in self._unanswered:
+            self._afflict(pending)
+
+    def mend(self) -> None:
+        """Be sound again: what hangs goes on."""
+        super().mend()
+        for pending in self._unanswered:
+            pending.hangs = False
+
+    def submit(self, samples: Samples, *, vocabulary: Sequence[str] = ()) -> PendingTranscript:
+        """Take a piece."""
+        pending = _FaultyTranscript(self._inner.submit(samples, vocabulary=vocabulary))
+        self._unanswered.append(pending)
+        self._afflict(pending)
+        return pending
+
+    def _afflict(self, pending: _FaultyTranscript) -> None:
+        if self._meets(Fault.KILLED):
+            pending.failure = TranscriberDied("Whisper failed 3 times: the child process ended.")
+        elif self._meets(Fault.ERRORS):
+            pending.failure = TranscriberError("Whisper cannot use its model.")
+        elif self._meets(Fault.SLOW):
+            pending.not_before_s = anyio.current_time() + SLOW_S
+        elif self._meets(Fault.HANGS):
+            pending.hangs = True
+
+
+class _FaultyTranscript:
+    def __init__(self, inner: PendingTranscript) -> None:
+        self.failure: TranscriberError | None = None
+        self.hangs = False
+        self.not_before_s = -math.inf
+        self._inner = inner
+
+    @property
+    def answered(self) -> bool:
+        """Whether its text, or its error, cannot be taken from it any more."""
+        return self.failure is not None or self.done
+
+    @property
+    def done(self) -> bool:
+        if self.failure is not None:
+            return True
+        return not self.hangs and self._inner.done and anyio.current_time() >= self.not_before_s
+
+    async def result(self) -> Transcript:
+        while not self.done:  # noqa: ASYNC110 — the port tells nobody when it is
+            await anyio.sleep(_LOOK_S)
+        if self.failure is not None:
+            raise self.failure
+        return await self._inner.result()
+
+    def cancel(self) -> None:
+        self._inner.cancel()
+
+
+class FaultyMicrophone(Faulty):
+    """A `Microphone` that is pulled out, hangs with its sound server, breaks off, or comes in bursts."""
+
+    def __init__(self, inner: Microphone) -> None:
+        super().__init__()
+        self._inner = inner
+        self._broken = False
+        """Whether the one error is still to come."""
+
+    @property
+    def name(self) -> str:
+        """That of the real one."""
+        return self._inner.name
+
+    @property
+    def live(self) -> bool:
+        """As the real one."""
+        return self._inner.live
+
+    def strike(self, fault: Fault) -> None:
+        """Have this fault."""
+        super().strike(fault)
+        self._broken = fault is Fault.ERRORS
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[AsyncIterator[Frame]]:
+        """Open it, where it lets itself be opened."""
+        if self._meets(Fault.KILLED):
+            raise _no_device("microphone")
+        if self._meets(Fault.HANGS):
+            await _hung(self)
+        if self._meets(Fault.SLOW):
+            await anyio.sleep(SLOW_S)
+        async with self._inner.open() as frames, aclosing(self._heard(frames)) as faulty:
+            yield faulty
+
+    async def _heard(self, frames: AsyncIterator[Frame]) -> AsyncGenerator[Frame]:
+        burst: list[Frame] = []
+        burst_at_s = math.inf
+        async for frame in frames:
+            if self._broken or self.fault is Fault.KILLED:
+                self.met += 1
+                self._broken = False
+                raise _device_lost(self.name)
+            if self._meets(Fault.HANGS):
+                with anyio.move_on_after(LOST_AFTER_S):
+                    await self._sound_again()
+                    continue
+                raise _device_lost(self.name)
+            burst.append(frame)
+            if self.fault is Fault.SLOW and burst_at_s == math.inf:
+                self.met += 1
+                burst_at_s = anyio.current_time() + BURST_S
+            if self.fault is not Fault.SLOW or anyio.current_time() >= burst_at_s:
+                arrived, burst, burst_at_s = burst, [], math.inf
+                for late in arrived:
+                    yield late
+
+
+# --- Speaking ---------------------------------------------------------------------------------------------
+
+
+class FaultyEngine(Faulty):
+    """A `SpeechEngine`."""
+
+    def __init__(self, inner: SpeechEngine) -> None:
+        super().__init__()
+        self._inner = inner
+
+    async def render(self, sentence: str, *, rate: float = 1.0) -> Sound:
+        """The sound of a sentence, where it makes one; a fault that comes meanwhile shows too."""
+        await self._borne()
+        sound = await self._inner.render(sentence, rate=rate)
+        await self._borne()
+        if self._meets(Fault.KILLED):
+            raise SpeechEngineDied("The speech engine does not speak (the child process ended).")
+        if self._meets(Fault.ERRORS):
+            raise SpeechEngineError("The speech engine has no such voice.")
+        return sound
+
+
+class FaultySpeaker(Faulty):
+    """A `Speaker` that is pulled out, hangs with its sound server, breaks off, or begins late."""
+
+    def __init__(self, inner: Speaker) -> None:
+        super().__init__()
+        self._inner = inner
+        self._broken = False
+
+    @property
+    def name(self) -> str:
+        """That of the real one."""
+        return self._inner.name
+
+    @property
+    def played_s(self) -> float:
+        """Seconds of the present (or else the last) sound that have been heard."""
+        return self._inner.played_s
+
+    def strike(self, fault: Fault) -> None:
+        """Have this fault."""
+        super().strike(fault)
+        self._broken = fault is Fault.ERRORS
+
+    async def play(self, sound: Sound) -> None:
+        """Play as much of it as can be heard."""
+        if self._meets(Fault.KILLED):
+            raise _no_device("speaker")
+        if self._meets(Fault.HANGS):
+            await _hung(self)
+        if self._meets(Fault.SLOW):
+            await anyio.sleep(SLOW_S)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._break_off, tasks.cancel_scope)
+            await self._inner.play(sound)
+            tasks.cancel_scope.cancel()
+            return
+        if self._meets(Fault.HANGS):
+            await anyio.sleep(LOST_AFTER_S)
+        raise _device_lost(self.name)
+
+    async def _break_off(self, playing: anyio.CancelScope) -> None:
+        while not (self._broken or self.fault in (Fault.KILLED, Fault.HANGS)):
+            await self._changed.wait()
+        if self._broken or self.fault is Fault.KILLED:
+            self.met += 1
+        self._broken = False
+        playing.cancel()
+
+
+# --- The agent --------------------------------------------------------------------------------------------
+
+
+class FaultyHost(Faulty):
+    """A `Host` whose program ends, hangs, refuses every message, or takes its time.
+
+    ``make`` makes the real one, given where it tells its events; ``emit`` is where they go. While it hangs
+    nothing of it is told, and what it has done meanwhile comes afterwards.
+    """
+
+    def __init__(self, make: Callable[[Emit], Host], emit: Emit) -> None:
+        super().__init__()
+        self._emit = emit
+        self._inner = make(self._tells)
+        self._open = self._dead = False
+        self._untold: list[Event] = []
+
+    @property
+    def name(self) -> str:
+        """That of the real one."""
+        return self._inner.name
+
+    @property
+    def busy(self) -> bool:
+        """Whether the agent is at work on a turn."""
+        return self._inner.busy and not self._dead
+
+    def strike(self, fault: Fault) -> None:
+        """Have this fault; killed, it tells so at once."""
+        super().strike(fault)
+        if fault is Fault.KILLED and self._open:
+            self.met += 1
+            self._dead = True
+            self._emit(HostLost("The agent has ended. Your next message starts it again."))
+
+    def mend(self) -> None:
+        """Be sound again, and tell what was not told."""
+        super().mend()
+        untold, self._untold = self._untold, []
+        for event in untold:
+            self._emit(event)
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[None]:
+        """Start it, where it can be started."""
+        if self._meets(Fault.KILLED):
+            raise HostError("The agent cannot be started.")
+        await self._borne()
+        async with self._inner.open():
+            self._open, self._dead = True, False
+            try:
+                yield
+            finally:
+                self._open = False
+
+    async def send(self, text: str, delivery: Delivery = Delivery.FOLLOW_UP) -> None:
+        """Hand over a message."""
+        await self._borne()
+        self._refuse()
+        await self._inner.send(text, delivery)
+
+    async def interrupt(self) -> None:
+        """Have it stop what it is at."""
+        await self._borne()
+        self._refuse()
+        await self._inner.interrupt()
+
+    def _refuse(self) -> None:
+        if self._dead:
+            self.met += 1
+            raise HostDied("The agent has ended.")
+        if self._meets(Fault.ERRORS):
+            raise HostError("The agent does not take the message.")
+
+    def _tells(self, event: Event) -> None:
+        if self._dead:
+            return
+        if self._meets(Fault.HANGS):
+            self._untold.append(event)
+        else:
+            self._emit(event)
+
+
+async def _hung(device: Faulty) -> None:
+    """Wait for a device to open that hangs; raises `DeviceError` when the limit has passed."""
+    with anyio.move_on_after(OPEN_LIMIT_S):
+        await device._sound_again()
+        return
+    raise DeviceError("The sound server does not answer.")
+
+
+def _no_device(noun: str) -> DeviceError:
+    return DeviceError(f"There is no {noun}.")
+
+
+def _device_lost(name: str) -> DeviceLost:
+    return DeviceLost(f"{name} is gone.")
