@@ -646,6 +646,9 @@ class Chat:
         if taken is None:  # it is being handed over at this moment
             self._act([Say(said(self._settings.speaking.language, "nothing_to_take_back"))])
             return
+        self._timed.discard(taken)
+        if taken.text in self._waited:
+            self._waited.remove(taken.text)
         self._count_waiting()
         self._act([Drop(DiscardReason.TAKEN_BACK, taken.text), Play(Earcon.NOT_SENT)])
 

@@ -260,6 +260,15 @@ class MessageReopened(Event):
 
 
 @dataclass(frozen=True)
+class MessageTakenBack(Event):
+    """A message that waited was taken out again, and the agent does not get it; a `Discarded` follows."""
+
+    text: str
+    added: bool
+    """Whether it held an earlier message that the agent got: what it added to that is taken back."""
+
+
+@dataclass(frozen=True)
 class MessageDelivered(Event):
     """How long a spoken message took, from the last sound to the agent; comes after its `MessageSent`."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import anyio
 
-from voice.events import Emit, MessageQueued, MessageReopened, MessageSent, UserMessage
+from voice.events import Emit, MessageQueued, MessageReopened, MessageSent, MessageTakenBack, UserMessage
 from voice.ports import Delivery, Host
 
 
@@ -93,6 +93,7 @@ class Session:
         if waiting is None:
             return None
         self._inbox.remove(waiting)
+        self._emit(MessageTakenBack(waiting.message.text, added=waiting.instead_of is not None))
         self.look()
         return waiting.message
 

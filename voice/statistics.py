@@ -8,10 +8,27 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil
+from math import ceil, isfinite
 from typing import Any
 
-from voice.events import Discarded, DiscardReason, Event, MessageDelivered, MessageReopened, UserMessage
+from voice.audio import FRAME_S
+from voice.events import (
+    AgentEnded,
+    Discarded,
+    DiscardReason,
+    Event,
+    HostLost,
+    MessageDelivered,
+    MessageReopened,
+    MessageTakenBack,
+    NarrationEnded,
+    NarrationEnding,
+    Status,
+    StatusChanged,
+    UserMessage,
+    VoiceState,
+    VoiceStateChanged,
+)
 
 MOST_KEPT = 5_000
 """Of more messages than these the newest count: a day of talking."""
@@ -19,7 +36,10 @@ MOST_KEPT = 5_000
 PARTS = ("endpoint_s", "transcribe_s", "deliver_s", "total_s")
 """What the wait between the last sound and the agent is made of, and their sum."""
 
-_COUNTS = ("spoken", "typed", "reopened_sent", "reopened_waiting", "waited")
+FAILURES = ("agent_failed", "agent_lost", "microphone_lost", "narration_failed", "voice_failed")
+"""What can go wrong in a session, by name: a turn of the agent, its program, a device, a narration, Voice."""
+
+_COUNTS = ("spoken", "typed", "reopened_sent", "reopened_waiting", "waited", "frames_lost")
 _VERSION = 1
 
 
@@ -32,7 +52,7 @@ class SessionStatistics:
     """Counts what happens in one session."""
 
     spoken: int = 0
-    """Messages that were said; one that was added to counts once."""
+    """Messages that were said; one that was added to counts once, one that was taken back not at all."""
     typed: int = 0
     reopened_sent: int = 0
     """Messages whose end was decided too early, so that the agent was interrupted …"""
@@ -40,8 +60,12 @@ class SessionStatistics:
     """… or that could be added to while they still waited."""
     waited: int = 0
     """Messages that waited for the agent to finish; how long is no latency of ours, and is left out."""
+    frames_lost: int = 0
+    """So many frames of sound did not arrive."""
     discarded: Counter[str] = field(default_factory=Counter)
     """What was heard and not delivered, by the value of its `DiscardReason`."""
+    failures: Counter[str] = field(default_factory=Counter)
+    """What went wrong, by its name in `FAILURES`."""
     parts: dict[str, deque[float]] = field(default_factory=lambda: {part: _kept() for part in PARTS})
 
     def take(self, event: Event) -> None:
@@ -57,8 +81,21 @@ class SessionStatistics:
                     self.reopened_sent += 1
                 else:
                     self.reopened_waiting += 1
+            case MessageTakenBack(added=added):
+                self.spoken -= not added  # where the agent keeps an earlier part, that is the message
             case Discarded(reason=reason):
+                self.spoken -= reason is DiscardReason.TOO_EARLY  # it was a message, to be a reply
                 self.discarded[reason.value] += 1
+            case HostLost():
+                self.failures["agent_lost"] += 1
+            case AgentEnded(error) if error:
+                self.failures["agent_failed"] += 1
+            case StatusChanged(Status.MICROPHONE_LOST):
+                self.failures["microphone_lost"] += 1
+            case NarrationEnded(ending=NarrationEnding.FAILED):
+                self.failures["narration_failed"] += 1
+            case VoiceStateChanged(VoiceState.FAILED):
+                self.failures["voice_failed"] += 1
             case MessageDelivered(waited=True):
                 self.waited += 1
             case MessageDelivered(latency, deliver_s):
@@ -85,6 +122,8 @@ class SessionStatistics:
                 for part, seconds in self.parts.items()
             },
             "discarded": dict(sorted(self.discarded.items())),
+            "frames_lost": self.frames_lost,
+            "failures": dict(sorted(self.failures.items())),
         }
 
     def as_json(self) -> dict[str, Any]:
@@ -93,6 +132,7 @@ class SessionStatistics:
             "version": _VERSION,
             **{name: getattr(self, name) for name in _COUNTS},
             "discarded": dict(self.discarded),
+            "failures": dict(self.failures),
             "parts": {part: list(seconds) for part, seconds in self.parts.items()},
         }
 
@@ -101,14 +141,18 @@ class SessionStatistics:
         """What `as_json` gave; raises `ValueError` for anything else."""
         if not isinstance(kept, Mapping) or kept.get("version") != _VERSION:
             raise ValueError("these are no statistics of a session")
-        parts, discarded = kept.get("parts"), kept.get("discarded")
-        if not (isinstance(parts, Mapping) and isinstance(discarded, Mapping)):
+        parts, discarded, failures = kept.get("parts"), kept.get("discarded"), kept.get("failures", {})
+        if not (
+            isinstance(parts, Mapping) and isinstance(discarded, Mapping) and isinstance(failures, Mapping)
+        ):
             raise ValueError("the statistics lack a part")  # noqa: TRY004 — what is wrong is the file
         statistics = cls()
         for name in _COUNTS:
-            setattr(statistics, name, _count(kept.get(name)))
+            setattr(statistics, name, _count(kept.get(name, 0)))
         for reason, times in discarded.items():
             statistics.discarded[DiscardReason(reason).value] = _count(times)
+        for name, times in failures.items():
+            statistics.failures[_failure(name)] = _count(times)
         for part in PARTS:
             statistics.parts[part].extend(_seconds(parts.get(part)))
         return statistics
@@ -134,9 +178,15 @@ def table(summary: Mapping[str, Any]) -> list[str]:
     for name, part in names:
         of = latency[part]
         lines.append(f"{name:24}{of['count']:6}{_shown(of['median']):>9}{_shown(of['p95']):>9}")
-    if summary["discarded"]:
-        lines += ["", "heard and not delivered"]
-        lines += [f"{reason.replace('_', ' '):24}{times:6}" for reason, times in summary["discarded"].items()]
+    for title, counts in (
+        ("heard and not delivered", summary["discarded"]),
+        ("went wrong", summary["failures"]),
+    ):
+        if counts:
+            lines += ["", title]
+            lines += [f"{name.replace('_', ' '):24}{times:6}" for name, times in counts.items()]
+    if summary["frames_lost"]:
+        lines += ["", f"{'sound that was lost':24}{summary['frames_lost'] * FRAME_S:6.2f} s"]
     return lines
 
 
@@ -150,7 +200,17 @@ def _count(value: object) -> int:
     return value
 
 
+def _failure(name: object) -> str:
+    if name not in FAILURES:
+        raise ValueError(f"{name!r} is no failure of a session")
+    return str(name)
+
+
 def _seconds(values: object) -> Sequence[float]:
-    if not isinstance(values, list) or not all(isinstance(value, int | float) for value in values):
+    if not isinstance(values, list) or not all(_is_seconds(value) for value in values):
         raise ValueError("these are no seconds")
     return values
+
+
+def _is_seconds(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from voice.errors import HostDied
-from voice.events import MessageQueued, MessageReopened, MessageSent, UserMessage
+from voice.events import MessageQueued, MessageReopened, MessageSent, MessageTakenBack, UserMessage
 from voice.ports import Delivery
 from voice.session import Session
 from voice.testing import ScriptedHost
@@ -99,6 +99,24 @@ async def test_the_newest_spoken_message_that_waits_can_be_taken_back():
         end_turn(session, host)
         await session.settled()
     assert [text for text, _ in host.sent] == ["one", "two", "four"]
+
+
+async def test_that_a_message_was_taken_back_is_told_and_whether_the_host_keeps_a_part_of_it():
+    told = []
+    host, session = ScriptedHost(), Session(told.append)
+    async with running(session, host):
+        one = message("one")
+        session.put(one)
+        await session.settled()
+        session.put(message("two"))
+        session.take_back()
+        longer = message("one more")
+        session.put(longer, instead_of=one)
+        session.take_back()
+    assert [event for event in told if isinstance(event, MessageTakenBack)] == [
+        MessageTakenBack("two", added=False),
+        MessageTakenBack("one more", added=True),
+    ]
 
 
 async def test_what_is_being_handed_over_cannot_be_taken_back():

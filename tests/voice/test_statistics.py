@@ -3,15 +3,25 @@ import json
 import pytest
 
 from voice.events import (
+    AgentEnded,
     Discarded,
     DiscardReason,
+    HostLost,
     Latency,
     MessageDelivered,
     MessageReopened,
+    MessageSent,
+    MessageTakenBack,
+    NarrationEnded,
+    NarrationEnding,
     Notice,
+    Status,
+    StatusChanged,
     UserMessage,
+    VoiceState,
+    VoiceStateChanged,
 )
-from voice.statistics import PARTS, SessionStatistics, percentile, table
+from voice.statistics import FAILURES, PARTS, SessionStatistics, percentile, table
 
 
 def delivered(endpoint_s, deliver_s=0.02, *, waited=False):
@@ -51,7 +61,68 @@ def test_a_session_is_summed_up():
             "total_s": {"count": 2, "median": 0.62, "p95": 1.72},
         },
         "discarded": {"command": 1, "no_words": 2},
+        "frames_lost": 0,
+        "failures": {},
     }
+
+
+def said(text):
+    return UserMessage(text, "voice", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("events", "spoken"),
+    [
+        ([said("one"), MessageTakenBack("one", added=False),
+          Discarded(DiscardReason.TAKEN_BACK, "one", 2.0)], 0),
+        # What waited for its end word was no message yet.
+        ([Discarded(DiscardReason.TAKEN_BACK, "held", 2.0)], 0),
+        # It went on while it waited, and all of it was taken back.
+        ([said("one"), MessageReopened("one", sent=False), said("one two"),
+          MessageTakenBack("one two", added=False)], 0),
+        # It went on when the agent had it, and only that was taken back.
+        ([said("one"), MessageSent("one"), MessageReopened("one", sent=True), said("one two"),
+          MessageTakenBack("one two", added=True)], 1),
+        ([said("one"), said("two"), MessageTakenBack("two", added=False), said("two")], 2),
+        # It was to answer a structured request, and was no answer to what is asked now.
+        ([said("one"), Discarded(DiscardReason.TOO_EARLY, "one", 2.0), said("one")], 1),
+    ],
+)  # fmt: skip
+def test_what_the_agent_does_not_get_is_no_spoken_message(events, spoken):
+    statistics = SessionStatistics()
+    for event in events:
+        statistics.take(event)
+    assert statistics.spoken == spoken
+
+
+def test_what_goes_wrong_is_counted_by_its_kind_and_told_without_its_words():
+    statistics = SessionStatistics(frames_lost=100)
+    for event in (
+        HostLost("It ended."),
+        AgentEnded("The model said no."),
+        AgentEnded(),
+        StatusChanged(Status.MICROPHONE_LOST),
+        StatusChanged(Status.LISTENING),
+        NarrationEnded("Secret.", NarrationEnding.FAILED, 0.0, "No speaker."),
+        NarrationEnded("Secret.", NarrationEnding.COMPLETED, 1.0),
+        VoiceStateChanged(VoiceState.FAILED),
+        VoiceStateChanged(VoiceState.INACTIVE),
+    ):
+        statistics.take(event)
+    kept = json.dumps(statistics.as_json())
+    read = SessionStatistics.from_json(json.loads(kept))
+    assert read.summary()["failures"] == dict.fromkeys(FAILURES, 1)
+    assert not [word for word in ("Secret", "model said", "ended") if word in kept]
+    assert {"microphone lost              1", "sound that was lost       2.00 s"} <= set(
+        table(read.summary())
+    )
+
+
+def test_what_an_older_version_kept_is_read():
+    kept = session().as_json()
+    for name in ("frames_lost", "failures"):
+        del kept[name]
+    assert SessionStatistics.from_json(kept).summary() == session().summary()
 
 
 def test_what_is_kept_is_read_again_and_holds_no_word_that_was_said():
@@ -64,10 +135,12 @@ def test_what_is_kept_is_read_again_and_holds_no_word_that_was_said():
     "kept",
     [None, [], {}, {"version": 2}, {"version": 1}, {**session().as_json(), "spoken": "many"},
      {**session().as_json(), "spoken": -1}, {**session().as_json(), "discarded": {"rubbish": 1}},
-     {**session().as_json(), "parts": dict.fromkeys(PARTS, "x")}],
+     {**session().as_json(), "parts": dict.fromkeys(PARTS, "x")},
+     {**session().as_json(), "parts": {part: [float("nan")] for part in PARTS}},
+     {**session().as_json(), "failures": {"a secret": 1}}],
 )  # fmt: skip
 def test_anything_else_is_refused(kept):
-    with pytest.raises(ValueError, match=r"statistics|lack|count|Reason|seconds"):
+    with pytest.raises(ValueError, match=r"statistics|lack|count|Reason|seconds|failure"):
         SessionStatistics.from_json(kept)
 
 
