@@ -32,7 +32,7 @@ from voice.listening.utterances import Ear
 from voice.listening.vocabulary import Vocabulary
 from voice.loop import Hearing
 from voice.phrases import phrases_of
-from voice.ports import EchoCanceller, Microphone, Speaker, SpeechDetector, SpeechEngine, Transcriber
+from voice.ports import EchoCanceller, Journal, Microphone, Speaker, SpeechDetector, SpeechEngine, Transcriber
 from voice.settings import HearingSettings, Settings, SpeakingSettings, TranscriptionSettings
 from voice.speaking.manner import Manner
 from voice.speaking.narrator import Narrator
@@ -62,7 +62,8 @@ def make_patience(settings: Settings) -> Patience:
         hearing.patience.factor,
     )
     words = phrases_of(settings.transcription.language).get("patience", {})
-    return Patience(rule, Wording.of(words))
+    language = settings.transcription.language
+    return Patience(rule, Wording.of(words), answers=partial(replies_to, language=language))
 
 
 def make_detector() -> SpeechDetector:
@@ -153,6 +154,7 @@ def make_hearing(
     *,
     transcript_after_s: float | None = None,
     partials: bool = False,
+    journal: Journal | None = None,
 ) -> Hearing:
     """What makes messages of what one microphone hears."""
     language = settings.transcription.language
@@ -164,15 +166,16 @@ def make_hearing(
         partials=partials,
         vocabulary=Vocabulary(language=language),
         phantoms=frozenset(phrases_of(language).get("phantoms", {}).get("texts", ())),
+        journal=journal,
     )
 
 
-def make_ears(settings: Settings, transcriber: Transcriber) -> Ears:
+def make_ears(settings: Settings, transcriber: Transcriber, journal: Journal | None = None) -> Ears:
     """What hears one microphone, and not our own voice in it.
 
     Raises `LibraryMissing` where the settings ask for an echo canceller that is not installed.
     """
-    hearing = make_hearing(settings, transcriber, make_patience(settings), partials=True)
+    hearing = make_hearing(settings, transcriber, make_patience(settings), partials=True, journal=journal)
     controls = Controls(settings.transcription.language, settings.controls.phrases)
     duplex = settings.hearing.duplex
     if not settings.controls.enabled:
@@ -206,6 +209,7 @@ async def open_parts(
     microphone: Microphone,
     speaker: Speaker,
     on_notice: TakeNotice | None = None,
+    journal: Journal | None = None,
 ) -> AsyncGenerator[Parts]:
     """Start what autonomous Voice hears and speaks with; the model loads while the first words are spoken.
 
@@ -215,7 +219,7 @@ async def open_parts(
     engine = make_engine(settings.speaking, on_notice)
     async with transcriber, engine, anyio.create_task_group() as tasks:
         tasks.start_soon(transcriber.ready)
-        ears = make_ears(settings, transcriber)
+        ears = make_ears(settings, transcriber, journal)
         if isinstance(speaker, PortAudioSpeaker):
             speaker.on_played = ears.on_played
         else:

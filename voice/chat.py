@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
@@ -62,7 +62,7 @@ from voice.events import (
 from voice.hosts.catalog import Awaited, MakeHost, Mirroring, Prompted
 from voice.listening.vocabulary import capped, names_in
 from voice.phrases import said
-from voice.ports import Delivery
+from voice.ports import Delivery, Journal
 from voice.session import Session
 from voice.settings import Settings
 from voice.speaking.earcons import Earcon
@@ -86,6 +86,7 @@ from voice.turn_taking import (
     DropTurn,
     Happening,
     Kind,
+    Obeyed,
     Play,
     Say,
     Silenced,
@@ -110,8 +111,9 @@ class Chat:
     ``questionnaire`` false the agent has no tools that ask. ``contract`` is what `ask_user_question` means,
     ``time_out`` holds for all that is asked in its structure, and ``attention`` are the signals that call for
     it; with ``notify_herdr`` a host that mirrors the questions tells herdr too. ``names`` are those of the
-    project, which are likely to be said. All methods but `run` return at once, and are to be called in the
-    event loop's thread.
+    project, which are likely to be said. The ``journal`` keeps what the agent has not accepted; what is
+    opened by ``open_parts`` should hear with the same one. All methods but `run` return at once, and are to
+    be called in the event loop's thread.
 
     `NarrationStarted` and `NarrationEnded` are emitted for what stands nowhere else: what the agent (or a
     structured request) asks by voice. What the agent wrote and what the session remarks is on the screen as
@@ -132,12 +134,14 @@ class Chat:
         attention: Sequence[Attention] = (),
         notify_herdr: bool = False,
         names: Sequence[str] = (),
+        journal: Journal | None = None,
     ) -> None:
         self._settings = settings
         self._emit = emit
         self._turns = TurnTaking(settings)
         self._status = self._turns.status
-        self._session = Session(self._session_tells)
+        self._journal = journal
+        self._session = Session(self._session_tells, journal)
         mirrors = Mirrors()
         herdr = [HerdrEvents(mirrors)] if notify_herdr else []
         self._coordinator = Coordinator(
@@ -409,7 +413,7 @@ class Chat:
 
     def discard(self, reply: UserMessage) -> None:
         """Tell that what was said to a structured request is no reply to what it asks now."""
-        self._act([Drop(DiscardReason.TOO_EARLY, reply.text), Play(Earcon.NOT_SENT)])
+        self._act([Drop(DiscardReason.TOO_EARLY, reply.text, reply.utterances), Play(Earcon.NOT_SENT)])
 
     @contextmanager
     def replies(self) -> Iterator[AsyncIterator[UserMessage | Again]]:
@@ -433,7 +437,10 @@ class Chat:
                 while True:
                     left = receive.receive_nowait()
                     if isinstance(left, UserMessage):
+                        replier.given.remove(left)
                         self._deliver(left, self._settings.conversation.while_busy, told=True)
+            for reply in replier.given:
+                self._has(reply)
 
     def _deliver(
         self,
@@ -581,11 +588,15 @@ class Chat:
             match act:
                 case Deliver(message, _) if self._repliers and self._repliers[-1].takes(message):
                     self._emit(message)
+                    self._repliers[-1].given.append(message)
                     self._repliers[-1].send.send_nowait(message)
                 case Deliver(message, delivery, instead_of):
                     self._deliver(message, delivery, instead_of=instead_of)
-                case Drop(reason, text):
-                    self._emit(Discarded(reason, text, self._voice.now_s))
+                case Drop(reason, text, utterances):
+                    self._emit(Discarded(reason, text, self._voice.now_s, utterances))
+                    self._decide(utterances, text, reason)
+                case Obeyed(utterances):
+                    self._decide(utterances, "", DiscardReason.COMMAND)
                 case DropTurn(reason):
                     self._voice.drop_turn(reason)
                 case Say(sentence, written):
@@ -650,7 +661,16 @@ class Chat:
         if taken.text in self._waited:
             self._waited.remove(taken.text)
         self._count_waiting()
-        self._act([Drop(DiscardReason.TAKEN_BACK, taken.text), Play(Earcon.NOT_SENT)])
+        self._act([Drop(DiscardReason.TAKEN_BACK, taken.text, taken.utterances), Play(Earcon.NOT_SENT)])
+
+    def _decide(self, utterances: tuple[str, ...], text: str, reason: DiscardReason) -> None:
+        if self._journal is not None and utterances:
+            self._journal.decided(utterances, text, reason)
+
+    def _has(self, reply: UserMessage) -> None:
+        """A structured request has had a reply, whatever it has made of it."""
+        if self._journal is not None and reply.utterances:
+            self._journal.accepted(reply.utterances)
 
     def _remark(self, name: str, **values: object) -> None:
         """Tell the person a sentence of our own, in writing."""
@@ -700,6 +720,8 @@ class _Replier:
     since_s: float
     typing: bool
     """Whether the line that had been begun before has not been sent or emptied yet: it is for the agent."""
+    given: list[UserMessage] = field(default_factory=list)
+    """What came here."""
 
     def takes(self, message: UserMessage) -> bool:
         """Whether it began while the request was being asked."""

@@ -299,7 +299,7 @@ class Ears:
         heard = message.heard
         late = next((span for span in self._late if span.start_s <= heard.start_s < span.end_s), None)
         if late is not None and heard.end_s < late.end_s + GOES_ON_S:
-            return [Discarded(DiscardReason.TALKED_OVER, message.text, self.now_s)]
+            return [Discarded(DiscardReason.TALKED_OVER, message.text, self.now_s, message.utterances)]
         left = without_echo(message.text, heard, self._floor.said)
         weighed = next((sound for start_s, sound in self._weighed if start_s == heard.start_s), None)
         if weighed is not None:
@@ -312,7 +312,8 @@ class Ears:
                 left = Left("", message.text)
         events: list[Event] = []
         if left.echo:
-            events.append(Discarded(DiscardReason.ECHO, left.echo, self.now_s))
+            lost = () if left.text else message.utterances
+            events.append(Discarded(DiscardReason.ECHO, left.echo, self.now_s, lost))
             if weighed is None or whose(weighed) is not Whose.OURS:  # that was counted when it was weighed
                 events += self._echo_borne()
         if left.text:

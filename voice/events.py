@@ -126,6 +126,8 @@ class UserMessage(Event):
     latency: Latency | None = None
     confidence: float | None = None
     """Of a spoken one: the least average log probability of its pieces; nearer to 0 is surer."""
+    utterances: tuple[str, ...] = ()
+    """What it was made of, by its ids in the journal; empty where there is none."""
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,8 @@ class Discarded(Event):
     reason: DiscardReason
     text: str
     at_s: float
+    utterances: tuple[str, ...] = ()
+    """What is not delivered with it, by its ids in the journal; empty where there is none."""
 
 
 @dataclass(frozen=True)
@@ -367,8 +371,12 @@ def event_name(event: Event) -> str:
 
 
 def as_json(event: Event) -> dict[str, Any]:
-    """An event as a JSON object: ``event`` is its name, seconds are rounded to the millisecond."""
-    return {"event": event_name(event), **_rounded(asdict(event))}
+    """An event as a JSON object: ``event`` is its name, seconds are rounded to the millisecond.
+
+    Ids of the journal are left out: they mean nothing elsewhere.
+    """
+    fields = {name: value for name, value in asdict(event).items() if name != "utterances"}
+    return {"event": event_name(event), **_rounded(fields)}
 
 
 def _rounded(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -34,7 +34,7 @@ from voice.listening.patience import Patience
 from voice.listening.pieces import Evidence
 from voice.listening.utterances import Ear, Heard, PieceReady, PieceSoFar, WentOn
 from voice.listening.vocabulary import Vocabulary, names_in
-from voice.ports import PendingTranscript, Transcriber
+from voice.ports import Journal, PendingTranscript, Transcriber
 
 ASLEEP_LONGEST_S = 4.0
 """While it is asleep, a piece longer than this is not even transcribed: a phrase of a few words, said slowly,
@@ -60,6 +60,8 @@ class _Turn:
     """One utterance on its way to a message."""
 
     started: SpeechStarted
+    utterances: tuple[str, ...] = ()
+    """Its id in the journal, where it is kept in one."""
     pieces: list[_Asked] = field(default_factory=list)
     early: _Asked | None = None
     """Its open piece, transcribed in a pause, before it is known that no more will be said."""
@@ -82,6 +84,8 @@ class Hearing:
     after the silence that the ear was given; with it, after what it says of the words so far, which takes an
     ear that tells a piece early (`PieceRule.early_s`). ``vocabulary`` is what is likely to be said from the
     beginning; ``phantoms`` are the texts that are taken for made up where the sound does not bear them out.
+    What is said is kept in the ``journal`` before it is transcribed, but while it is asleep: not even its
+    sound is anybody's business then.
     """
 
     def __init__(
@@ -94,6 +98,7 @@ class Hearing:
         partials: bool = False,
         vocabulary: Vocabulary | None = None,
         phantoms: Collection[str] = (),
+        journal: Journal | None = None,
     ) -> None:
         self._ear = ear
         self._transcriber = transcriber
@@ -102,6 +107,7 @@ class Hearing:
         self._partials = partials
         self._vocabulary = vocabulary or Vocabulary()
         self._phantoms = phantoms
+        self._journal = journal
         self._turns: deque[_Turn] = deque()
         self._frozen_s = 0.0
         self.asleep = False
@@ -138,6 +144,9 @@ class Hearing:
 
     async def push(self, frame: Frame) -> list[Event]:
         """Hear the next frame; return what happened."""
+        self._keep(frame)
+        if self._journal is not None and self.speaking:
+            await self._journal.written()
         events = self._took(self._ear.push(frame))
         return events + await self._delivered()
 
@@ -155,14 +164,17 @@ class Hearing:
                 for piece in self._turns[-1].pieces:
                     piece.pending.cancel()
                 events += self._took([ended])
-                self._turns.pop()
-                events.append(Discarded(DiscardReason.TALKED_OVER, "", self.now_s))
+                events.append(self._dropped(self._turns.pop(), "", DiscardReason.TALKED_OVER))
         return events + await self._delivered()
 
     def recall(self, frames: Sequence[Frame]) -> list[Event]:
         """Hear late, and at once, the frames that were skipped last; no turn may be open."""
         self._ear.rewind(len(frames))
-        return [event for frame in frames for event in self._took(self._ear.push(frame))]
+        events: list[Event] = []
+        for frame in frames:
+            self._keep(frame)
+            events += self._took(self._ear.push(frame))
+        return events
 
     def drop(self, reason: DiscardReason) -> list[Event]:
         """End the open turn, if there is one: it will be no message.
@@ -171,12 +183,34 @@ class Hearing:
         """
         if not self.speaking:
             return []
-        self._turns[-1].fate = self._turns[-1].fate or reason
+        turn = self._turns[-1]
+        turn.fate = turn.fate or reason
+        self._decide(turn, "", turn.fate)
         return self._took(self._ear.cut())
 
     def input_ended(self) -> list[Event]:
         """End an open turn: its source gives no more sound. Its message comes with later frames."""
         return self._took(self._ear.input_ended())
+
+    def _keep(self, frame: Frame) -> None:
+        """Have the next frame of an open turn in the journal, before it is known what it decides."""
+        if self._journal is not None and self.speaking:
+            for utterance in self._turns[-1].utterances:
+                self._journal.append(utterance, frame)
+
+    def _begun(self) -> tuple[str, ...]:
+        """The id of the utterance that has begun, with the sound before its onset."""
+        if self._journal is None or self.asleep:
+            return ()
+        return (self._journal.begin(self._ear.kept),)
+
+    def _decide(self, turn: _Turn, text: str, reason: DiscardReason | None = None) -> None:
+        if self._journal is not None and turn.utterances:
+            self._journal.decided(turn.utterances, text, reason)
+
+    def _dropped(self, turn: _Turn, text: str, reason: DiscardReason) -> Discarded:
+        self._decide(turn, text, reason)
+        return Discarded(reason, text, self.now_s, turn.utterances)
 
     def _took(self, heard: list[Heard]) -> list[Event]:
         later = self._frozen_s  # the ear does not count the frames that an open turn waited through
@@ -192,7 +226,7 @@ class Hearing:
                     self._ask_for(what, self._turns[-1])
                 case SpeechStarted(at_s):
                     events.append(SpeechStarted(at_s + later))
-                    self._turns.append(_Turn(SpeechStarted(at_s + later)))
+                    self._turns.append(_Turn(SpeechStarted(at_s + later), self._begun()))
                 case SpeechEnded(at_s, decided_at_s, reason):
                     self._turns[-1].ended = SpeechEnded(at_s + later, decided_at_s + later, reason)
                     events.append(self._turns[-1].ended)
@@ -279,10 +313,15 @@ class Hearing:
         judgement = self._judged(pieces)
         failed: list[Event] = [Notice(failure.sentence)] if failure is not None else []
         if turn.fate is not None:
-            return [*failed, Discarded(turn.fate, judgement.text, at_s)]
+            return [*failed, self._dropped(turn, judgement.text, turn.fate)]
         if failed:
-            return [*failed, Discarded(DiscardReason.NOT_TRANSCRIBED, judgement.text, at_s)]
-        events: list[Event] = [Discarded(piece.reason, piece.text, at_s) for piece in judgement.rejected]
+            return [*failed, self._dropped(turn, judgement.text, DiscardReason.NOT_TRANSCRIBED)]
+        nothing_said = None if judgement.text else DiscardReason.NO_WORDS
+        self._decide(turn, judgement.text, nothing_said)
+        lost = turn.utterances if nothing_said else ()
+        events: list[Event] = [
+            Discarded(piece.reason, piece.text, at_s, lost) for piece in judgement.rejected
+        ]
         if judgement.text:
             latency = Latency(
                 endpoint_s=ended.decided_at_s - ended.at_s,
@@ -291,7 +330,9 @@ class Hearing:
             )
             heard = Span(turn.started.at_s, ended.at_s)
             confidence = min(piece.transcript.average_log_probability for piece in pieces)
-            events.append(UserMessage(judgement.text, "voice", at_s, heard, latency, confidence))
+            events.append(
+                UserMessage(judgement.text, "voice", at_s, heard, latency, confidence, turn.utterances)
+            )
             if self._patience is not None:
                 self._patience.learn(turn.pauses_s)
                 self._patience.expect("")  # a question is answered once

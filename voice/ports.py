@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from voice.audio import Frame, Samples, Sound
+from voice.events import DiscardReason
 
 
 class Microphone(Protocol):
@@ -137,6 +138,47 @@ class Speaker(Protocol):
         When cancelled, it is silent within 200 ms and `played_s` says how far it came. Raises `DeviceError`.
         """
         ...
+
+
+class Journal(Protocol):
+    """Where what a person says and types is kept until the host has accepted it.
+
+    Each utterance and each typed message is an entry with an id. What nobody has decided, or what was decided
+    for one of `KEPT_REASONS`, stays when a session ends, however it ends, and is offered by the next one.
+    All methods return at once (but `written`) and never raise: a journal that cannot be written tells so by
+    itself, once. An id whose entry is forgotten already is no error, in any of them.
+    """
+
+    def begin(self, samples: Samples) -> str:
+        """Begin an utterance with what was heard of it so far, at SAMPLE_RATE; returns its id."""
+        ...
+
+    def append(self, utterance: str, samples: Samples) -> None:
+        """Keep what was heard next of it; of one that is decided nothing more is kept."""
+        ...
+
+    async def written(self) -> None:
+        """Wait until all that was given is where a crash does not reach it; half a second at most."""
+        ...
+
+    def typed(self, text: str) -> str:
+        """Keep a typed message that is to be sent; returns its id."""
+        ...
+
+    def decided(self, utterances: Sequence[str], text: str, reason: DiscardReason | None = None) -> None:
+        """Say what became of them: a message on its way to the host, or no message, for this reason.
+
+        Where that is none of `KEPT_REASONS` they are forgotten.
+        """
+        ...
+
+    def accepted(self, utterances: Sequence[str]) -> None:
+        """Say that the host has the message that was made of them: they are forgotten."""
+        ...
+
+
+KEPT_REASONS = frozenset({DiscardReason.NOT_TRANSCRIBED, DiscardReason.CUT_OFF, DiscardReason.TALKED_OVER})
+"""Why something is not sent that may be what a person wanted to say, and said in vain."""
 
 
 class EchoCanceller(Protocol):

@@ -31,6 +31,7 @@ from voice.autonomous import AutonomousVoice, Parts, refusal_while_on
 from voice.errors import VoiceError
 from voice.events import (
     Discarded,
+    DiscardReason,
     Emit,
     Event,
     NarrationEnded,
@@ -42,6 +43,7 @@ from voice.events import (
     VoiceStateChanged,
 )
 from voice.phrases import said
+from voice.ports import Journal
 from voice.settings import Settings
 from voice.speaking.earcons import Earcon
 from voice.speaking.manner import Manner
@@ -55,6 +57,7 @@ from voice.turn_taking import (
     DropTurn,
     Happening,
     Kind,
+    Obeyed,
     Play,
     Say,
     Speaking,
@@ -102,7 +105,8 @@ _MANNERS: Mapping[Do, Callable[[Manner], Manner]] = {
 class VoiceServer:
     """`narrate` and the tools of ``asking``, for MCP clients; `server` serves them while `run` runs.
 
-    ``emit`` is told what happens, for the user's eyes.
+    ``emit`` is told what happens, for the user's eyes. The ``journal`` keeps what was said until it is in the
+    result of a call.
     """
 
     def __init__(
@@ -113,8 +117,10 @@ class VoiceServer:
         emit: Emit,
         asking: Toolset,
         version: str = "",
+        journal: Journal | None = None,
     ) -> None:
         self._emit = emit
+        self._journal = journal
         self._language = settings.speaking.language
         self._turns = TurnTaking(settings)
         self._patience_s = 2 * settings.conversation.answer_within_s + LONGER_S
@@ -150,7 +156,7 @@ class VoiceServer:
         self._asked_at_s: float | None = None
         """In audio time, since when the question of the present call has been heard; None before that."""
         self._replies: list[UserMessage] = []
-        self._said_before: list[str] = []
+        self._said_before: list[UserMessage] = []
         """What was said before the question that it came with was heard, and has not been told yet."""
         self._ended: NarrationEnded | None = None
 
@@ -211,9 +217,7 @@ class VoiceServer:
         """Speak, listen, and tell what was replied; calls that come at once do so one after the other."""
         async with self._narrating:
             self._ended, self._asked_at_s = None, None
-            self._said_before += [
-                reply.text for reply in self._replies
-            ]  # of a call that was cancelled meanwhile
+            self._said_before += self._replies  # of a call that was cancelled meanwhile
             self._replies.clear()
             try:
                 result = await self._speaks.call(_NARRATE.name, arguments)
@@ -222,7 +226,10 @@ class VoiceServer:
             if self._ended is None:  # refused: nothing was said
                 return result
             told, self._said_before = self._said_before, []
-            return _with_reply(result, self._ended, self._replies, told, off=self._is_off)
+            if self._journal is not None:
+                self._journal.accepted([one for said in (*told, *self._replies) for one in said.utterances])
+            before = [message.text for message in told]
+            return _with_reply(result, self._ended, self._replies, before, off=self._is_off)
 
     async def _speak(self, text: str) -> NarrationEnded:
         """Speak a text, and wait for a reply. Raises `VoiceError` where Voice is off."""
@@ -275,7 +282,7 @@ class VoiceServer:
         if replies:
             self._replies.append(message)
         else:
-            self._said_before.append(message.text)
+            self._said_before.append(message)
         self._voice.play(Earcon.SENT)
 
     def _act(self, acts: Iterable[Act]) -> None:
@@ -283,8 +290,11 @@ class VoiceServer:
             match act:
                 case Deliver(message):
                     self._said(message)
-                case Drop(reason, text):
-                    self._emit(Discarded(reason, text, self._voice.now_s))
+                case Drop(reason, text, utterances):
+                    self._emit(Discarded(reason, text, self._voice.now_s, utterances))
+                    self._decide(utterances, text, reason)
+                case Obeyed(utterances):
+                    self._decide(utterances, "", DiscardReason.COMMAND)
                 case DropTurn(reason):
                     self._voice.drop_turn(reason)
                 case Say(sentence):
@@ -297,6 +307,10 @@ class VoiceServer:
                 case Do():
                     self._do(act)
         self._tell_changed()
+
+    def _decide(self, utterances: tuple[str, ...], text: str, reason: DiscardReason) -> None:
+        if self._journal is not None and utterances:
+            self._journal.decided(utterances, text, reason)
 
     def _do(self, what: Do) -> None:
         """Do what needs nothing more said. There is no keyboard, nor an agent that could be interrupted."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import anyio
 
 from voice.events import Emit, MessageQueued, MessageReopened, MessageSent, MessageTakenBack, UserMessage
-from voice.ports import Delivery, Host
+from voice.ports import Delivery, Host, Journal
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,13 @@ class Session:
     """The inbox of one conversation. The host sees text, and never whether it was spoken or typed.
 
     What is to follow up waits here, where it can be taken back, until the host is idle; what steers or
-    interrupts goes at once, and overtakes it. A message leaves the inbox when the host has accepted it.
+    interrupts goes at once, and overtakes it. A message leaves the inbox when the host has accepted it; so
+    long it is in the ``journal``, where there is one.
     """
 
-    def __init__(self, emit: Emit) -> None:
+    def __init__(self, emit: Emit, journal: Journal | None = None) -> None:
         self._emit = emit
+        self._journal = journal
         self._inbox: list[_Waiting] = []
         self._sending: _Waiting | None = None
         self._host: Host | None = None
@@ -64,6 +66,8 @@ class Session:
         """
         if not message.text.strip():
             return False
+        if self._journal is not None and message.source == "keyboard" and not message.utterances:
+            message = replace(message, utterances=(self._journal.typed(message.text),))
         waiting = self._put(message, delivery, instead_of)
         if not told:
             self._emit(message)
@@ -134,6 +138,8 @@ class Session:
         self._inbox.remove(waiting)
         self._sent = [sent for sent in self._sent if sent is not waiting.instead_of]
         self._sent.append(waiting.message)
+        if self._journal is not None and waiting.message.utterances:
+            self._journal.accepted(waiting.message.utterances)
         self._emit(MessageSent(waiting.message.text))
         self.look()
 

@@ -10,6 +10,7 @@ import unicodedata
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
@@ -21,11 +22,19 @@ from voice.audio import FRAME_S, FRAME_SAMPLES, SAMPLE_RATE, Frame, Samples, Sou
 from voice.autonomous import Parts
 from voice.ears import Ears
 from voice.errors import HostDied, HostError, TranscriberError
-from voice.events import AgentEnded, AgentStarted, AssistantDelta, AssistantText, Emit, HostLost
+from voice.events import (
+    AgentEnded,
+    AgentStarted,
+    AssistantDelta,
+    AssistantText,
+    DiscardReason,
+    Emit,
+    HostLost,
+)
 from voice.floor import Duplex
 from voice.listening.utterances import Ear
 from voice.loop import Hearing
-from voice.ports import Delivery, Transcript, Verdict
+from voice.ports import KEPT_REASONS, Delivery, Journal, Transcript, Verdict
 from voice.speaking.earcons import Earcon
 from voice.speaking.narrator import Narrator
 
@@ -376,6 +385,108 @@ class ScriptedMicrophone:
         self._fed.set()
 
 
+# --- The journal ------------------------------------------------------------------------------------------
+
+
+@dataclass
+class ScriptedEntry:
+    """What a `ScriptedJournal` keeps of one utterance or typed message."""
+
+    typed: bool = False
+    samples: list[Samples] = field(default_factory=list)
+    text: str = ""
+    decided: bool = False
+    reason: DiscardReason | None = None
+    """Why it is not sent, None where it is on its way."""
+
+    @property
+    def seconds(self) -> float:
+        """How much sound there is of it."""
+        return sum(map(len, self.samples)) / SAMPLE_RATE
+
+
+class ScriptedJournal:
+    """A `Journal` in memory. It complains of ids that it never gave, and of sound that comes too late.
+
+    `hold` has `written` wait until `release`: what was given meanwhile is not `on_disk`.
+    """
+
+    def __init__(self) -> None:
+        self.entries: dict[str, ScriptedEntry] = {}
+        """What is kept, by id: what would be offered after a crash now."""
+        self.forgotten: dict[str, DiscardReason | None] = {}
+        """Why what was kept is not any more; None: the host has it."""
+        self._gate = _Gate()
+
+    def hold(self) -> None:
+        """From now on nothing is written before `release`."""
+        self._gate.close()
+
+    def release(self) -> None:
+        """Let everything be written."""
+        self._gate.open()
+
+    def begin(self, samples: Samples) -> str:
+        """Begin an utterance, which has sound from its first moment."""
+        if not len(samples):
+            raise Misuse("an utterance was begun without sound")
+        return self._add(ScriptedEntry(samples=[samples]))
+
+    def append(self, utterance: str, samples: Samples) -> None:
+        """Keep more of an utterance, unless it is decided; a typed message has no sound."""
+        entry = self._known(utterance)
+        if entry is not None and entry.typed:
+            raise Misuse(f"{utterance} is typed, and was given sound")
+        if entry is not None and not entry.decided:
+            entry.samples.append(samples)
+
+    async def written(self) -> None:
+        """Wait until it is released."""
+        await anyio.lowlevel.checkpoint()
+        await self._gate.wait()
+
+    def typed(self, text: str) -> str:
+        """Keep a typed message; complains of a blank one."""
+        if not text.strip():
+            raise Misuse("a blank message was kept")
+        return self._add(ScriptedEntry(typed=True, text=text, decided=True))
+
+    def decided(self, utterances: Sequence[str], text: str, reason: DiscardReason | None = None) -> None:
+        """Take note of a message on its way, or of what is none."""
+        for utterance in utterances:
+            entry = self._known(utterance)
+            if entry is None:
+                continue
+            if reason is not None and reason not in KEPT_REASONS:
+                self._forget(utterance, reason)
+            else:
+                entry.text, entry.reason, entry.decided = text, reason, True
+
+    def accepted(self, utterances: Sequence[str]) -> None:
+        """Forget what the host has; complains where nobody had said that it is a message."""
+        for utterance in utterances:
+            entry = self._known(utterance)
+            if entry is None:
+                continue
+            if not entry.decided:
+                raise Misuse(f"{utterance} was accepted before it was decided")
+            self._forget(utterance, None)
+
+    def _add(self, entry: ScriptedEntry) -> str:
+        name = f"j-{len(self.entries) + len(self.forgotten) + 1}"
+        self.entries[name] = entry
+        return name
+
+    def _known(self, utterance: str) -> ScriptedEntry | None:
+        if utterance not in self.entries and utterance not in self.forgotten:
+            raise Misuse(f"{utterance} was never begun")
+        return self.entries.get(utterance)
+
+    def _forget(self, utterance: str, reason: DiscardReason | None) -> None:
+        del self.entries[utterance]
+        self.forgotten[utterance] = reason
+
+
 # --- The agent --------------------------------------------------------------------------------------------
 
 
@@ -516,6 +627,8 @@ class ScriptedParts:
         """The audio time that a transcription takes; None: a text is there when the transcriber has it."""
         self.longest_sentences: int | None = None
         """Of what the agent writes so many sentences are spoken; None: all."""
+        self.journal: Journal | None = None
+        """Where what is heard is kept; a `Chat` is to be given the same."""
         self._duplex = duplex
         self._earcons = earcons
 
@@ -531,7 +644,13 @@ class ScriptedParts:
             raise self.opening_fails
         self.opened += 1
         ear = Ear(LevelDetector())
-        hearing = Hearing(ear, self.transcriber, transcript_after_s=self.transcript_after_s, partials=True)
+        hearing = Hearing(
+            ear,
+            self.transcriber,
+            transcript_after_s=self.transcript_after_s,
+            partials=True,
+            journal=self.journal,
+        )
         canceller = _NoEcho() if self._duplex is Duplex.CANCELLED else None
         ears = Ears(hearing, duplex=self._duplex, canceller=canceller)
         if self._duplex is not Duplex.HALF:

@@ -204,6 +204,14 @@ class Drop:
 
     reason: DiscardReason
     text: str
+    utterances: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Obeyed:
+    """These utterances were controls: there is no message in them."""
+
+    utterances: tuple[str, ...]
 
 
 class Do(StrEnum):
@@ -268,7 +276,7 @@ class Tell:
     event: Event
 
 
-Act = Deliver | Drop | Do | DropTurn | Say | Play | Tell
+Act = Deliver | Drop | Obeyed | Do | DropTurn | Say | Play | Tell
 
 _PLAIN_COMMANDS = {
     Command.REPEAT: Do.REPEAT,
@@ -525,15 +533,15 @@ class TurnTaking:
         text = message.text
         spoken = self._command_in(text)
         if self._asleep and spoken is None:
-            return [Drop(DiscardReason.ASLEEP, "")]
+            return [Drop(DiscardReason.ASLEEP, "", message.utterances)]
         self._no_words_told = False
         if spoken is not None:
             if self._obeyed_already(spoken.command, message):
-                return [Drop(DiscardReason.COMMAND, text)]
+                return [Drop(DiscardReason.COMMAND, text, message.utterances)]
             heard = CommandHeard(spoken.command, spoken.phrase, message.at_s)
-            return [Tell(heard), *self._obey(spoken.command)]
+            return [Tell(heard), *_obeyed(message), *self._obey(spoken.command)]
         if self._over_us and self._controls.is_backchannel(text):
-            return [Drop(DiscardReason.BACKCHANNEL, text), *self._resume()]
+            return [Drop(DiscardReason.BACKCHANNEL, text, message.utterances), *self._resume()]
         self._last_heard = text
         return [*self._fall_silent(), *self._take_words(message)]
 
@@ -544,8 +552,9 @@ class TurnTaking:
         if ended is None:
             self._held.append(message)
             return [Play(Earcon.HEARD), Tell(PartialTranscript(self.held, message.at_s))]
-        if ended:
-            self._held.append(replace(message, text=ended))
+        if not ended:
+            return [*_obeyed(message), *self._send_held()]
+        self._held.append(replace(message, text=ended))
         return self._send_held()
 
     def _send_held(self) -> list[Act]:
@@ -557,9 +566,9 @@ class TurnTaking:
         return [self._deliver(joined)]
 
     def _drop_held(self, reason: DiscardReason) -> list[Act]:
-        text = self.held
+        text, utterances = self.held, _utterances(self._held)
         self._held.clear()
-        return [Drop(reason, text), Play(Earcon.NOT_SENT)] if text else []
+        return [Drop(reason, text, utterances), Play(Earcon.NOT_SENT)] if text else []
 
     def _deliver(self, message: UserMessage) -> Deliver:
         delivery = self._settings.while_busy
@@ -591,8 +600,8 @@ class TurnTaking:
 
     def _heard_for_nothing(self, event: Discarded, in_words: bool) -> list[Act]:
         if self._asleep:
-            return [Drop(DiscardReason.ASLEEP, "")]
-        acts: list[Act] = [Drop(event.reason, event.text)]
+            return [Drop(DiscardReason.ASLEEP, "", event.utterances)]
+        acts: list[Act] = [Drop(event.reason, event.text, event.utterances)]
         if in_words or event.reason not in _WORTH_A_SIGN:
             return acts
         acts.append(Play(Earcon.NOT_SENT))
@@ -810,4 +819,13 @@ def joined_message(parts: Sequence[UserMessage]) -> UserMessage:
     heard = Span(first.heard.start_s, last.heard.end_s) if first.heard and last.heard else None
     sure = [part.confidence for part in parts if part.confidence is not None]
     text = joined([part.text for part in parts])
-    return replace(last, text=text, heard=heard, confidence=min(sure, default=None))
+    surest = min(sure, default=None)
+    return replace(last, text=text, heard=heard, confidence=surest, utterances=_utterances(parts))
+
+
+def _utterances(parts: Sequence[UserMessage]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one for part in parts for one in part.utterances))
+
+
+def _obeyed(message: UserMessage) -> list[Act]:
+    return [Obeyed(message.utterances)] if message.utterances else []

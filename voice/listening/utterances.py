@@ -84,6 +84,11 @@ class Ear:
         """Whether what comes next still decides something: an utterance is open, or is perhaps beginning."""
         return self.endpointer.undecided
 
+    @property
+    def kept(self) -> Samples:
+        """The sound that is still kept: the open piece with what came before it, or the pre-roll alone."""
+        return np.concatenate(self._frames) if self._frames else np.zeros(0, np.int16)
+
     def push(self, frame: Frame) -> list[Heard]:
         """Hear the next frame; return what it decides, mostly nothing."""
         verdict = self.detector.judge(frame)
