@@ -5,6 +5,7 @@
     VoiceError
     ├── LibraryMissing          a library that is not installed, or cannot be loaded
     ├── SettingsError           a setting that cannot be used
+    ├── SceneError              a scene that cannot be used
     ├── TextError               a text that cannot be spoken
     ├── StreamClosed            a standard stream that a conversation needs
     ├── AudioInputError
@@ -68,6 +69,12 @@ def _blamed(error: ImportError) -> str:
 
 class SettingsError(VoiceError):
     """A setting that cannot be used."""
+
+    exit_code = 2
+
+
+class SceneError(VoiceError):
+    """A scene that cannot be read or played: its file, a field in it, or a recording that it names."""
 
     exit_code = 2
 

@@ -26,7 +26,7 @@ from voice.errors import RecordingError, SettingsError, TranscriberError
 from voice.events import Emit, Event, NarrationEnded, ToolsChanged, UserMessage
 from voice.hosts.catalog import Ask
 from voice.hosts.demo import DemoAgent
-from voice.scenes import CuedMicrophone
+from voice.scenes.cues import CuedMicrophone
 from voice.settings import Settings
 from voice.tasks import lone_errors
 

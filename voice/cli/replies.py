@@ -16,7 +16,7 @@ from voice.events import (
     StatusChanged,
     UserMessage,
 )
-from voice.scenes import CuedMicrophone
+from voice.scenes.cues import CuedMicrophone
 
 _RECORDINGS = (".wav", ".flac", ".mp3", ".ogg", ".opus", ".m4a", ".webm")
 

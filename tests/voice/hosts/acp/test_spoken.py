@@ -12,7 +12,7 @@ from voice.backends.recording import RecordingMicrophone
 from voice.chat import Chat
 from voice.events import AgentEnded, AgentStarted, AssistantText, NarrationEnded, ToolCalled
 from voice.hosts.acp.host import AcpHost
-from voice.scenes import CuedMicrophone
+from voice.scenes.cues import CuedMicrophone
 from voice.settings import Settings
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]

@@ -12,7 +12,7 @@ from voice.backends.recording import RecordingMicrophone
 from voice.chat import Chat
 from voice.events import AgentEnded, MessageQueued, NarrationEnded, ToolCalled, VoiceState
 from voice.hosts.pi.host import PiHost
-from voice.scenes import CuedMicrophone
+from voice.scenes.cues import CuedMicrophone
 from voice.settings import Settings
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
