@@ -43,13 +43,14 @@ LIBRARIES = {
     "rich": "rich",
     "sounddevice": "sounddevice",
     "soxr": "soxr",
+    "tomlkit": "tomlkit",
     "wcwidth": "wcwidth",
     "webrtcvad-wheels": "webrtcvad",
 }
 """What is installed with this package, and the module that it brings."""
 
-_SPARED = {"espeakng-loader", "huggingface-hub", "pyttsx3"}
-"""Libraries without which the loop runs: in text, with weights that are here."""
+_SPARED = {"espeakng-loader", "huggingface-hub", "pyttsx3", "tomlkit"}
+"""Libraries without which the loop runs: in text, with weights that are here, calibrated by hand."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,9 @@ WORTH = 0.8
 LOUD_DBFS = -40.0
 """A room with a louder floor makes quiet replies hard to hear."""
 
+CLEAR_OF = 0.05
+"""So far above all that a quiet moment was taken for the threshold should lie."""
+
 FALSE_SPEECH = 0.02
 """So much of a quiet moment may be taken for speech before the threshold should be higher."""
 
@@ -85,13 +88,18 @@ def choose(costs: Sequence[Cost], budget_s: float = BUDGET_S) -> Advice:
     return Advice(tuple(reasons), {"transcription": values})
 
 
-def judge_room(room: Room, start_threshold: float) -> Advice:
-    """What a quiet moment says about the microphone and the thresholds."""
+def judge_room(room: Room, start_threshold: float, end_threshold: float = 0.35, usual: float = 0.5) -> Advice:
+    """What a quiet moment says about the microphone and the thresholds.
+
+    A threshold is raised where the room was taken for speech. One that is higher than the ``usual`` one and
+    that this room does not need is lowered again, though not below the usual one, which fits most rooms, nor
+    below the ``end_threshold``.
+    """
     if room.loudest_dbfs <= SILENCE_DBFS:
         return Advice(("The microphone gives no sound at all: it is muted, or this program may not use it.",))
     floor = f"The room is at {room.floor_dbfs:.0f} dBFS"
     if room.false_speech > FALSE_SPEECH:
-        threshold = min(0.9, round(room.highest_probability + 0.05, 2))
+        threshold = min(0.9, round(room.highest_probability + CLEAR_OF, 2))
         reason = (
             f"{floor}, and {room.false_speech:.0%} of it was taken for speech although you were silent:"
             " something speaks or sings there, or the threshold should be higher."
@@ -99,13 +107,25 @@ def judge_room(room: Room, start_threshold: float) -> Advice:
         return Advice((reason,), {"hearing": {"start_threshold": max(threshold, start_threshold)}})
     if room.floor_dbfs > LOUD_DBFS:
         return Advice((f"{floor}, which is loud: speak near the microphone, or turn it down.",))
+    enough = max(usual, end_threshold, round(room.highest_probability + CLEAR_OF, 2))
+    if enough < start_threshold:
+        reason = (
+            f"{floor}, and nothing in it was near speech: a start_threshold of {start_threshold:g} may miss"
+            f" quiet words, and {enough:g} is enough here. Where it is there for a noise that is silent now,"
+            " keep it."
+        )
+        return Advice((reason,), {"hearing": {"start_threshold": enough}})
     return Advice((f"{floor}, and nothing in it was taken for speech: the thresholds fit.",))
 
 
 def together(*advice: Advice) -> Advice:
     """All of it as one."""
     reasons = [reason for one in advice for reason in one.reasons]
-    return Advice(tuple(reasons), {group: of for one in advice for group, of in one.settings.items()})
+    settings: dict[str, Mapping[str, Any]] = {}
+    for one in advice:
+        for group, of in one.settings.items():
+            settings[group] = {**settings.get(group, {}), **of}
+    return Advice(tuple(reasons), settings)
 
 
 def _best_way(ways: Sequence[Cost]) -> Cost:

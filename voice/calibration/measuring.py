@@ -11,7 +11,7 @@ import numpy as np
 from voice.assembly import make_detector, make_engine, make_microphone
 from voice.audio import FRAME_S, SAMPLE_RATE, SILENCE_DBFS, Resampler, Samples, to_float
 from voice.backends.whisper import THREADS, WhisperTranscriber
-from voice.backends.whisper_models import find_model, languages, named_folder
+from voice.backends.whisper_models import ENVIRONMENT, find_model, languages, named_folder
 from voice.calibration.choosing import Cost, Room
 from voice.errors import SpeechEngineError, TranscriberError
 from voice.settings import Settings
@@ -36,7 +36,10 @@ _METER_FRAMES = 5
 
 
 def models_here(settings: Settings) -> dict[str, Path]:
-    """The models that are on this machine and know the language, by the name that the settings take."""
+    """The models that are on this machine and know the language, by the name that the settings take.
+
+    A folder is named from the root: the settings are read wherever a command is started.
+    """
     model, language = settings.transcription.model, settings.transcription.language
     names = [model, *(name for size in SIZES for name in (f"{size}.en", size))]
     found: dict[Path, str] = {}
@@ -47,10 +50,16 @@ def models_here(settings: Settings) -> dict[str, Path]:
         except TranscriberError:
             continue
         if language in known:
-            found.setdefault(folder.resolve(), name)
+            found.setdefault(folder.resolve(), str(folder.absolute()) if _is_path(name) else name)
         if named_folder(name) is not None and named_folder(model) is not None:
             break  # a folder that the environment names stands for any size
     return {name: folder for folder, name in found.items()}
+
+
+def _is_path(name: str) -> bool:
+    """Whether a name is that of a folder, and not of a size that the environment has a folder for."""
+    named = named_folder(name)
+    return named is not None and named[1] != ENVIRONMENT
 
 
 async def costs(

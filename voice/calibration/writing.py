@@ -1,38 +1,49 @@
-"""Values put into a settings file that a person wrote, without changing anything else in it. Pure."""
+"""Values put into a settings file that a person wrote, without changing anything else in it."""
 
 from __future__ import annotations
 
-import json
-import re
 import tomllib
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from voice.errors import SettingsError
 
-_HEADER = re.compile(r"\s*\[")
+if TYPE_CHECKING:
+    from tomlkit.items import AbstractTable
 
 
 def with_settings(text: str, settings: Mapping[str, Mapping[str, Any]]) -> str:
-    """The TOML text with these values, by group and name; numbers and strings alone.
+    """The TOML text with these values, by group and name; comments, order and line ends stay as they are.
 
-    Raises `SettingsError` where the text is written in a way that this cannot change, such as a group in one
-    line.
+    Raises `SettingsError` where the text is no TOML, or has something else in a group's place.
     """
-    lines = text.splitlines()
-    for group, values in settings.items():
-        for name, value in values.items():
-            _put(lines, group, name, f"{name} = {json.dumps(value)}")
-    changed = "\n".join(lines) + "\n"
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+    from tomlkit.items import AbstractTable
+
     try:
+        wanted = tomllib.loads(text)
+        document = tomlkit.parse(text)
+        for group, values in settings.items():
+            if group not in document:
+                document.append(group, tomlkit.table())
+            table = document[group]
+            if not isinstance(table, AbstractTable):
+                raise _unchangeable()
+            wanted[group] = {**wanted.get(group, {}), **values}
+            for name, value in values.items():
+                if name in table:
+                    table[name] = value
+                else:
+                    _append(table, name, value)
+        changed = tomlkit.dumps(document)
         read = tomllib.loads(changed)
-    except tomllib.TOMLDecodeError:
-        read = {}
-    if any(read.get(group, {}).get(name) != of[name] for group, of in settings.items() for name in of):
-        raise SettingsError(
-            "The settings file is written in a way that this cannot change.",
-            mend="put these values into it by hand",
-        )
+    except (TOMLKitError, tomllib.TOMLDecodeError):
+        raise _unchangeable() from None
+    if read != wanted:
+        raise _unchangeable()
+    if text.count("\n") == text.count("\r\n") > 0:
+        changed = changed.replace("\r\n", "\n").replace("\n", "\r\n")
     return changed
 
 
@@ -41,17 +52,21 @@ def in_toml(settings: Mapping[str, Mapping[str, Any]]) -> str:
     return with_settings("", settings)
 
 
-def _put(lines: list[str], group: str, name: str, line: str) -> None:
-    header = f"[{group}]"
-    at = next((at for at, one in enumerate(lines) if one.split("#")[0].strip() == header), None)
-    if at is None:
-        lines += [*([""] if lines else []), header, line]
-        return
-    end = next((later for later in range(at + 1, len(lines)) if _HEADER.match(lines[later])), len(lines))
-    for place in range(at + 1, end):
-        if re.match(rf"\s*{re.escape(name)}\s*=", lines[place]):
-            lines[place] = line
-            return
-    while not lines[end - 1].strip():
-        end -= 1
-    lines.insert(end, line)
+def _append(table: AbstractTable, name: str, value: object) -> None:
+    """Put a new name at the end of its group, and not behind the comment on the next one."""
+    from tomlkit.items import Whitespace
+
+    body = table.value.body
+    behind_names = next((at for at in range(len(body), 0, -1) if body[at - 1][0] is not None), 0)
+    blank = next((at for at in range(behind_names, len(body)) if isinstance(body[at][1], Whitespace)), None)
+    rest = body[blank:] if blank is not None else []
+    del body[len(body) - len(rest) :]
+    table.append(name, value)
+    body.extend(rest)
+
+
+def _unchangeable() -> SettingsError:
+    return SettingsError(
+        "The settings file is written in a way that this cannot change.",
+        mend="put these values into it by hand",
+    )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from contextlib import aclosing
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from voice.cli.running import remark, run, settings_with, tell, tell_json
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from voice.calibration.choosing import Cost, Room
@@ -30,7 +31,11 @@ _METER_DB = 60
     metavar="SECONDS",
     help="So long a transcription may take; 0.3 unless said, which nobody waits for.",
 )
-@click.option("--write", is_flag=True, help="Write what fits into the settings file.")
+@click.option(
+    "--write",
+    is_flag=True,
+    help="Write what fits into the settings file, and the language and microphone that were named here.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of sentences.")
 def calibrate(
     *,
@@ -46,11 +51,10 @@ def calibrate(
     Nobody should speak while it listens. It takes about a minute, and is surest on a machine that does
     nothing else. What was recorded is not kept.
     """
-    from voice.calibration.choosing import BUDGET_S, choose, judge_room, together
+    from voice.calibration.choosing import BUDGET_S, Advice, choose, judge_room, together
     from voice.calibration.measuring import models_here
-    from voice.calibration.writing import in_toml, with_settings
-    from voice.errors import SettingsError
-    from voice.settings import settings_path
+    from voice.calibration.writing import in_toml
+    from voice.settings import HearingSettings, settings_path
 
     settings = settings_with(model=model, language=language).changed("hearing", microphone=mic)
     budget_s = budget or BUDGET_S
@@ -58,18 +62,22 @@ def calibrate(
     measured = _measured(settings, models_here(settings), budget_s)
     advice = choose(measured, budget_s)
     if room is not None:
-        advice = together(judge_room(room, settings.hearing.start_threshold), advice)
+        hearing = settings.hearing
+        usual = HearingSettings().start_threshold
+        judged = judge_room(room, hearing.start_threshold, hearing.end_threshold, usual)
+        advice = together(judged, advice)
+    if advice.settings:
+        # What was measured is true of these.
+        named = {"transcription": {"language": language}, "hearing": {"microphone": mic}}
+        given = {
+            group: {name: value for name, value in of.items() if value is not None}
+            for group, of in named.items()
+        }
+        advice = together(advice, Advice((), {group: of for group, of in given.items() if of}))
     path = settings_path()
-    written = None
-    if write and advice.settings:
-        try:
-            before = path.read_text(encoding="utf-8") if path.exists() else ""
-        except (OSError, UnicodeDecodeError) as error:
-            raise SettingsError(f"The settings file {path} cannot be read: {error}.") from error
-        after = with_settings(before, advice.settings)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(after, encoding="utf-8")
-        written = str(path)
+    written = str(path) if write and advice.settings else None
+    if written:
+        _write(path, settings, advice.settings)
     if as_json:
         tell_json(
             {
@@ -94,6 +102,29 @@ def calibrate(
         tell(f"--write puts this into {path}:")
         for line in in_toml(advice.settings).splitlines():
             tell(f"  {line}")
+
+
+def _write(path: Path, settings: Settings, values: Mapping[str, Mapping[str, Any]]) -> None:
+    """Put the values into the settings file; where that cannot be done it stays as it is."""
+    from voice.calibration.writing import with_settings
+    from voice.errors import SettingsError
+    from voice.keeping import write_whole
+
+    for group, of in values.items():
+        settings = settings.changed(group, **of)  # raises where they do not go together
+    try:
+        before = path.read_bytes().decode() if path.exists() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"The settings file {path} cannot be read: {error}.") from error
+    after = with_settings(before, values)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, after.encode())
+    except OSError as error:
+        raise SettingsError(
+            f"The settings file {path} cannot be written: {error.strerror}.",
+            mend="put the values into it by hand, see: voice calibrate",
+        ) from error
 
 
 def _room(settings: Settings) -> tuple[Room | None, str | None]:

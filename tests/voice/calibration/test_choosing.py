@@ -55,8 +55,33 @@ def test_a_room_is_judged():
     assert told(-45.0, -20.0, 0.3, 0.99).settings == {"hearing": {"start_threshold": 0.9}}
 
 
+@pytest.mark.parametrize(
+    ("highest", "start", "end", "enough"),
+    [
+        (0.2, 0.9, 0.35, 0.5),  # the usual one is enough
+        (0.6, 0.9, 0.35, 0.65),  # a voice from the next room
+        (0.2, 0.9, 0.6, 0.6),  # less than where speech ends would be no setting
+        (0.2, 0.5, 0.35, None),
+        (0.2, 0.4, 0.35, None),  # who wants it lower keeps that
+        (0.85, 0.9, 0.35, None),
+    ],
+)
+def test_a_threshold_that_is_higher_than_the_room_needs_is_lowered_and_the_reason_says_so(
+    highest, start, end, enough
+):
+    advice = judge_room(Room(-65.0, -50.0, 0.0, highest), start, end)
+    assert advice.settings == ({} if enough is None else {"hearing": {"start_threshold": enough}})
+    if enough is not None:
+        assert (
+            f"a start_threshold of {start:g} may miss quiet words, and {enough:g} is enough"
+            in advice.reasons[0]
+        )
+
+
 def test_advice_is_joined():
     room = judge_room(Room(-45.0, -20.0, 0.3, 0.7), 0.5)
     both = together(room, choose([cost("base", 0.2)]))
     assert set(both.settings) == {"hearing", "transcription"}
     assert len(both.reasons) == 2
+    more = together(both, Advice((), {"hearing": {"microphone": "USB"}}))
+    assert more.settings["hearing"] == {"start_threshold": 0.75, "microphone": "USB"}

@@ -23,6 +23,20 @@ def test_the_models_on_this_machine_are_found_and_only_those_that_know_the_langu
     assert "tiny.en" not in models_here(german)
 
 
+@pytest.mark.parametrize("name", ["models/mine", "./models/mine"])
+def test_a_folder_is_named_from_the_root_since_the_settings_are_read_anywhere(tmp_path, monkeypatch, name):
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models/mine").symlink_to(find_model(download=False))
+    monkeypatch.chdir(tmp_path)
+    models = models_here(Settings().changed("transcription", model=name))
+    assert models == {str(tmp_path / "models/mine"): find_model(download=False).resolve()}
+
+
+def test_a_folder_of_the_environment_leaves_the_name_of_the_size(monkeypatch):
+    monkeypatch.setenv("VIVA_VOICE_MODEL", str(find_model(download=False)))
+    assert list(models_here(Settings())) == ["tiny.en"]
+
+
 async def test_what_a_reply_takes_is_measured_in_each_way_and_broken_weights_are_left_out(tmp_path):
     reply = await spoken_reply(Settings())
     assert len(reply) > SAMPLE_RATE

@@ -1,13 +1,16 @@
+import errno
 import json
+import os
+import stat
 import tomllib
 
 import pytest
 from click.testing import CliRunner
 
 from voice.calibration import measuring
-from voice.calibration.choosing import Cost, Room
+from voice.calibration.choosing import Advice, Cost, Room
 from voice.cli.calibrate import calibrate
-from voice.errors import DeviceError
+from voice.errors import DeviceError, SettingsError
 
 QUIET = Room(-60.0, -50.0, 0.0, 0.1)
 
@@ -69,3 +72,58 @@ def test_without_a_microphone_that_is_said_and_the_rest_is_calibrated(measured, 
     told = json.loads(done.stdout)
     assert (told["room"], told["room_problem"]) == (None, "There is no microphone.")
     assert told["settings"]["transcription"]["model"] == "tiny.en"
+
+
+def test_the_file_keeps_its_remarks_its_mode_and_its_place_behind_a_link(measured, tmp_path):
+    place = tmp_path / "dotfiles.toml"
+    place.write_text('# mine\n[transcription]\nmodel = "tiny"  # small\n')
+    place.chmod(0o640)
+    measured.unlink()
+    measured.symlink_to(place)
+    run("--write")
+    assert measured.is_symlink()
+    assert place.read_text().startswith('# mine\n[transcription]\nmodel = "tiny.en"  # small\n')
+    assert stat.S_IMODE(place.stat().st_mode) == 0o640
+
+
+def test_the_language_and_the_microphone_it_was_measured_with_are_written_too(measured):
+    measured.write_text('[transcription]\nlanguage = "de"\n')
+    run("--write", "--language", "en", "--mic", "USB")
+    written = tomllib.loads(measured.read_text())
+    assert written["transcription"]["language"] == "en"
+    assert written["hearing"] == {"microphone": "USB"}
+
+
+def test_values_that_do_not_go_together_are_not_written(measured, monkeypatch):
+    async def listen(settings, on_level, on_notice):
+        return Room(-45.0, -20.0, 0.3, 0.6)
+
+    monkeypatch.setattr(measuring, "listen_to_the_room", listen)
+    monkeypatch.setattr(
+        "voice.calibration.choosing.judge_room",
+        lambda *given: Advice((), {"hearing": {"start_threshold": 0.1}}),  # lower than where speech ends
+    )
+    before = measured.read_text()
+    with pytest.raises(SettingsError, match="end_threshold"):
+        run("--write")
+    assert measured.read_text() == before
+
+
+def test_interrupted_or_refused_in_the_middle_the_file_is_as_it_was(measured, monkeypatch):
+    before = measured.read_text()
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(SettingsError, match="cannot be written: No space left"):
+        run("--write")
+    assert measured.read_text() == before
+    assert [one.name for one in measured.parent.iterdir()] == [measured.name]
+
+
+def test_in_text_that_is_no_utf8_nothing_is_written(measured):
+    measured.write_bytes(b"[transcription]\n# \xff\n")
+    with pytest.raises(SettingsError, match="cannot be read"):
+        run("--write")
+    assert measured.read_bytes() == b"[transcription]\n# \xff\n"
