@@ -36,6 +36,7 @@ from voice.ports import EchoCanceller, Journal, Microphone, Speaker, SpeechDetec
 from voice.settings import HearingSettings, Settings, SpeakingSettings, TranscriptionSettings
 from voice.speaking.manner import Manner
 from voice.speaking.narrator import Narrator
+from voice.spoken_answers import replies_to
 
 TakeNotice = Callable[[str], None]
 

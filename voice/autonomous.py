@@ -277,8 +277,6 @@ class AutonomousVoice:
             self._jobs.remove(job)
             if job.audible:
                 self._fell_silent(job, unfinished=True)
-            if self._parts is not None and kind is not Kind.REMARK:
-                self._parts.ears.hearing.expect(job.text, job.options)
             ending = job.ending or NarrationEnding.INTERRUPTED
             ended = NarrationEnded(job.text, ending, job.played_s, job.notice)
             if announced:
@@ -511,7 +509,7 @@ class AutonomousVoice:
             if job.kind not in (Kind.REMARK, Kind.REPEAT) and job.repeats:
                 self._last = job
             self._happened(Speaking(job.text, job.kind, tuple(job.options)))
-            with _FloorBySentence(parts, whole=isinstance(job.source, str)):
+            with _FloorBySentence(parts, job):
                 try:
                     narrated = await parts.narrator.narrate(
                         job.source, start=job.position, slowly=job.slowly, whole=job.whole
@@ -569,17 +567,20 @@ class _FloorBySentence:
     """Has the floor while a text is heard.
 
     Of one that is still being written only while there is a sentence to hear: a person can speak while its
-    writer thinks.
+    writer thinks. What is said from its beginning on is a reply to it, also where it is broken off: the ears
+    are told what to expect when it begins, and of one that is being written with each sentence.
     """
 
-    def __init__(self, parts: Parts, *, whole: bool) -> None:
+    def __init__(self, parts: Parts, job: _Job) -> None:
         self._parts = parts
-        self._whole = whole
+        self._job = job
+        self._whole = isinstance(job.source, str)
         self._floor = ExitStack()
         self._has_it = False
 
     def __enter__(self) -> None:
         if self._whole:
+            self._expect()
             self._take()
         self._parts.narrator.on_sentence = self._on_sentence
 
@@ -589,11 +590,17 @@ class _FloorBySentence:
 
     def _on_sentence(self, sentence: str | None) -> None:
         if sentence is not None:
+            if not self._whole:
+                self._expect()
             self._take()
         self._parts.ears.on_sentence(sentence)
         if sentence is None and not self._whole:
             self._has_it = False
             self._floor.close()
+
+    def _expect(self) -> None:
+        if self._job.kind is not Kind.REMARK:
+            self._parts.ears.hearing.expect(self._job.text, self._job.options)
 
     def _take(self) -> None:
         if not self._has_it:

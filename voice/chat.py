@@ -185,8 +185,6 @@ class Chat:
         """The messages on their way that were heard since Voice was switched on: its audio time is theirs."""
         self._waited: list[str] = []
         """The messages that wait for the agent to finish."""
-        self.option_labels: tuple[str, ...] = ()
-        """Of the request that is being asked by voice."""
         self._project_names = tuple(names)
         self._names_written: tuple[str, ...] = ()
         self._know_names_of("")
@@ -250,6 +248,8 @@ class Chat:
                     tasks.cancel_scope.cancel()
         for message in self._session.waiting:
             self._remark("never_sent", words=message.text)
+        if self._journal is not None and self._session.waiting:
+            self._remark("kept_for_later")
 
     async def _cancel_at_quit(self, scope: anyio.CancelScope) -> None:
         await self._quit.wait()
@@ -352,6 +352,10 @@ class Chat:
         self._line_is_over()
         return any(isinstance(act, Deliver) for act in acts)
 
+    def send_kept(self, message: UserMessage) -> None:
+        """Send what was not delivered before: what its `UserMessage.utterances` name is in the journal."""
+        self._deliver(replace(message, at_s=self._voice.now_s), self._settings.conversation.while_busy)
+
     def _line_is_over(self) -> None:
         for replier in self._repliers:
             replier.typing = False
@@ -397,13 +401,15 @@ class Chat:
         """Wait until Voice is in another state, or is to be."""
         await self._changed.wait()
 
-    async def say(self, text: str, *, repeats: bool = True, slowly: bool = False) -> NarrationEnding:
+    async def say(
+        self, text: str, *, options: Sequence[str] = (), repeats: bool = True, slowly: bool = False
+    ) -> NarrationEnding:
         """Narrate what a structured request asks, or remarks; returns how that ended.
 
-        Raises `VoiceError` when Voice is not active.
+        ``options`` are the labels of what can be chosen now. Raises `VoiceError` when Voice is not active.
         """
         ended = await self._voice.narrate(
-            text, Kind.QUESTION, options=self.option_labels, repeats=repeats, slowly=slowly
+            text, Kind.QUESTION, options=options, repeats=repeats, slowly=slowly
         )
         return ended.ending
 
@@ -666,6 +672,9 @@ class Chat:
     def _decide(self, utterances: tuple[str, ...], text: str, reason: DiscardReason) -> None:
         if self._journal is not None and utterances:
             self._journal.decided(utterances, text, reason)
+            if reason is DiscardReason.NOT_TRANSCRIBED:
+                for utterance in utterances:
+                    self._remark("kept_untranscribed", name=utterance)
 
     def _has(self, reply: UserMessage) -> None:
         """A structured request has had a reply, whatever it has made of it."""
@@ -764,8 +773,6 @@ class _SpokenWhileOn:
                 await self._chat.voice_changed()
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._cancel_when_off, tasks.cancel_scope)
-                questions = interview.questionnaire.questions
-                self._chat.option_labels = tuple(one.label for asked in questions for one in asked.options)
                 try:
                     await self._spoken.present(interview)
                 except NoInterface:  # nothing could be narrated: the screen is there

@@ -65,8 +65,8 @@ class _Turn:
     pieces: list[_Asked] = field(default_factory=list)
     early: _Asked | None = None
     """Its open piece, transcribed in a pause, before it is known that no more will be said."""
-    pauses_s: list[float] = field(default_factory=list)
-    """The silences after which it went on."""
+    pauses_s: tuple[float, ...] = ()
+    """The silences inside it."""
     ended: SpeechEnded | None = None
     fate: DiscardReason | None = None
     """Why it will not become a message, whatever its words."""
@@ -109,6 +109,8 @@ class Hearing:
         self._phantoms = phantoms
         self._journal = journal
         self._turns: deque[_Turn] = deque()
+        self._before: tuple[SpeechEnded, str] | None = None
+        """The end and the words of the last message, where nothing was narrated after it."""
         self._frozen_s = 0.0
         self.asleep = False
         """Whether only what is short enough to be a phrase is transcribed; the rest is discarded unread."""
@@ -134,7 +136,8 @@ class Hearing:
         Patience, and the names that are likely to be said, depend on it.
         """
         if self._patience is not None:
-            self._patience.expect(question)
+            self._patience.expect(question, options)
+        self._before = None
         named = names_in(question, self._vocabulary.language)
         self._vocabulary = replace(self._vocabulary, asked=(*options, *named))
 
@@ -219,8 +222,7 @@ class Hearing:
             match what:
                 case PieceSoFar(samples, evidence):
                     self._ask_early(samples, evidence, self._turns[-1])
-                case WentOn(pause_s):
-                    self._turns[-1].pauses_s.append(pause_s)
+                case WentOn():
                     self._forget_early(self._turns[-1])
                 case PieceReady():
                     self._ask_for(what, self._turns[-1])
@@ -229,6 +231,7 @@ class Hearing:
                     self._turns.append(_Turn(SpeechStarted(at_s + later), self._begun()))
                 case SpeechEnded(at_s, decided_at_s, reason):
                     self._turns[-1].ended = SpeechEnded(at_s + later, decided_at_s + later, reason)
+                    self._turns[-1].pauses_s = tuple(self._ear.endpointer.pauses_s)
                     events.append(self._turns[-1].ended)
                 case UtteranceNearCap(at_s, remaining_s):
                     events.append(UtteranceNearCap(at_s + later, remaining_s))
@@ -334,9 +337,21 @@ class Hearing:
                 UserMessage(judgement.text, "voice", at_s, heard, latency, confidence, turn.utterances)
             )
             if self._patience is not None:
-                self._patience.learn(turn.pauses_s)
+                if not judgement.rejected:  # a sound without words ends no pause
+                    self._learn(self._patience, turn, judgement.text)
+                self._before = ended, judgement.text
                 self._patience.expect("")  # a question is answered once
         return events
+
+    def _learn(self, patience: Patience, turn: _Turn, text: str) -> None:
+        """Take from a turn that is a message how this user pauses."""
+        patience.learn(turn.pauses_s)
+        if self._before is not None:
+            before, words = self._before
+            patience.learn_from_what_followed(
+                words, text,
+                pause_s=turn.started.at_s - before.at_s, waited_s=before.decided_at_s - before.at_s,
+            )  # fmt: skip
 
 
 class Silence:

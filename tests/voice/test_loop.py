@@ -368,7 +368,65 @@ async def test_pauses_inside_delivered_replies_teach_how_long_to_wait():
         events = await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 1.4, spoken=False)
         events += await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 2.5, spoken=False)
         waits.append(only(UserMessage, events)[0].latency.total_s)
+        hearing.expect("And now?")
     assert waits == pytest.approx([1.6] * OWN_PAUSES + [2.1])
+
+
+async def going_on(hearing, *, narrated=False):
+    """Say one sentence in two parts, 2 s apart, until that is one message; how often it was two."""
+    for cuts in range(OWN_PAUSES + 2):
+        events = await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 2.0, spoken=False)
+        if narrated:
+            hearing.expect("And what else?")
+        events += await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 2.6, spoken=False)
+        hearing.expect("And now?")
+        if len(only(UserMessage, events)) == 1:
+            return cuts
+    return None
+
+
+async def test_who_is_cut_off_again_and_again_is_waited_for_in_the_end():
+    hearing = quick(ScriptedTranscriber(*["words"] * 40), question="")
+    assert await going_on(hearing) == OWN_PAUSES
+
+
+async def test_what_is_said_after_a_narration_is_no_rest_of_what_was_said_before_it():
+    hearing = quick(ScriptedTranscriber(*["words"] * 40), question="")
+    assert await going_on(hearing, narrated=True) is None
+
+
+async def test_a_sound_without_words_in_a_pause_teaches_no_shorter_one():
+    hearing = quick(ScriptedTranscriber(*["words"] * 60), question="")
+    for _ in range(OWN_PAUSES):
+        await pushed(hearing, 0.5, spoken=True)
+        for _ in range(6):
+            await pushed(hearing, 0.3, spoken=False)
+            await pushed(hearing, 0.04, spoken=True)
+        await pushed(hearing, 0.5, spoken=True)
+        await pushed(hearing, 1.7, spoken=False)
+        hearing.expect("And now?")
+    patience = hearing._patience
+    assert patience.own.wait_s(1.6) > 2.0, "each pause was 2 s long"
+
+
+async def test_a_turn_with_a_sound_that_held_no_words_teaches_nothing():
+    lines = ["words", "(coughs)"] * OWN_PAUSES
+    hearing = quick(ScriptedTranscriber(*lines), question="")
+    for _ in range(OWN_PAUSES):
+        await pushed(hearing, 0.5, spoken=True)
+        await pushed(hearing, 1.4, spoken=False)
+        await pushed(hearing, 0.5, spoken=True)
+        await pushed(hearing, 1.8, spoken=False)
+        hearing.expect("And now?")
+    assert hearing._patience.own.wait_s(1.6) == 1.6
+
+
+async def test_the_options_of_a_question_reach_patience():
+    with ScriptedTranscriber("Redis.") as transcriber:
+        hearing = quick(transcriber, question="")
+        hearing.expect("Where should it be stored?", ["Redis", "PostgreSQL"])
+        events = await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 1.0, spoken=False)
+    assert [message.latency.endpoint_s for message in only(UserMessage, events)] == [pytest.approx(0.5)]
 
 
 async def test_a_new_turn_is_judged_by_its_own_words():

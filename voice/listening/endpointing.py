@@ -84,10 +84,14 @@ class Endpointer:
     """The frame after the last one that held speech."""
     wait_s: float = field(default=0.0, init=False)
     """So much silence ends the open turn; each begins with that of ``end``, and patience may change it."""
+    pauses_s: list[float] = field(default_factory=list, init=False)
+    """The silences inside the turn that is open, or was last, after which something like a word was heard."""
 
     def __post_init__(self) -> None:
         self.wait_s = self.end.silence_s
         self._recent: deque[bool] = deque(maxlen=_frames(self.start.within_s))
+        self._word_end = 0
+        """The frame after the last one of something like a word: a flicker in a pause is none."""
 
     @property
     def undecided(self) -> bool:
@@ -122,14 +126,17 @@ class Endpointer:
         if not speech or sum(self._recent) < _frames(self.start.speech_s):
             return []
         self.onset = self.frames - len(self._recent) + self._recent.index(True)
-        self.speech_end = self.frames
+        self.speech_end = self._word_end = self.frames
         self.wait_s = self.end.silence_s
+        self.pauses_s = []
         self._recent.clear()
         return [Began(self.onset)]
 
     def _wait_for_end(self, verdict: Verdict, onset: int) -> list[Decision]:
-        if verdict.probability >= self.end.threshold:
+        speech = verdict.probability >= self.end.threshold
+        if speech:
             self.speech_end = self.frames
+        self._note_pause(speech)
         length = self.frames - onset
         if self.frames - self.speech_end >= _frames(self.wait_s):
             return [self._finish(onset, EndReason.SILENCE)]
@@ -139,8 +146,18 @@ class Endpointer:
             return [NearCap(self.end.longest_s - self.end.warn_s)]
         return []
 
+    def _note_pause(self, speech: bool) -> None:
+        self._recent.append(speech)
+        if not speech or sum(self._recent) < _frames(self.start.speech_s):
+            return
+        began = self.frames - len(self._recent) + self._recent.index(True)
+        if began > self._word_end:
+            self.pauses_s.append((began - self._word_end) * FRAME_S)
+        self._word_end = self.frames
+
     def _finish(self, onset: int, reason: EndReason) -> Finished:
         self.onset = None
+        self._recent.clear()
         return Finished(onset, self.speech_end, reason)
 
 

@@ -42,8 +42,6 @@ class PieceSoFar:
 class WentOn:
     """After a `PieceSoFar` more is said: it does not hold all of the piece."""
 
-    pause_s: float
-
 
 Heard = SpeechStarted | PieceReady | PieceSoFar | WentOn | UtteranceNearCap | SpeechEnded
 
@@ -94,10 +92,9 @@ class Ear:
         verdict = self.detector.judge(frame)
         self._frames.append(frame)
         self._verdicts.append(verdict)
-        silence_s = self.endpointer.silence_s
         heard = self._heard(self.endpointer.push(verdict))
         if self.speaking:
-            heard += self._foretell(silence_s)
+            heard += self._foretell()
             heard += self._close_piece_if_due()
         else:
             # An onset may turn out to lie as far back as the start rule looks.
@@ -148,12 +145,12 @@ class Ear:
                     heard.append(SpeechEnded(speech_end * FRAME_S, self.now_s, reason))
         return heard
 
-    def _foretell(self, silence_before_s: float) -> list[Heard]:
+    def _foretell(self) -> list[Heard]:
         """Give out the open piece early, once a pause; say when the speaker goes on after all."""
         speech_end = self.endpointer.speech_end
         if self._foretold_end is not None and speech_end > self._foretold_end:
             self._foretold_end = None
-            return [WentOn(silence_before_s)]
+            return [WentOn()]
         early_s = self.rule.early_s
         pausing = early_s is not None and self.endpointer.silence_s >= early_s - FRAME_S / 2
         if not pausing or self._foretold_end is not None or speech_end <= self._first:

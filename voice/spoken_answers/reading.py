@@ -74,6 +74,20 @@ def choice_of(labels: Sequence[str], text: str, language: str = "en") -> int | N
     return heard.selected[0] if isinstance(heard, Choice) else None
 
 
+def replies_to(labels: Sequence[str], text: str, language: str = "en") -> bool:
+    """Whether all of ``text`` is a reply that a question with options of these labels can get.
+
+    One of the options (by name or place), a yes or a no, what confirms, a wish, or what sends the answers.
+    """
+    lexicon = lexicon_of(language)
+    if yes_or_no(text, language) is not None or says_send(text, language):
+        return True
+    if any(is_confirmation(text, " ".join(phrase), language) for phrase in map(words, lexicon.confirmations)):
+        return True
+    heard = read_spoken(Question("", tuple(map(Option, labels))), text, language=language)
+    return isinstance(heard, Wish) or (isinstance(heard, Choice) and heard.custom is None)
+
+
 def is_confirmation(text: str, phrase: str, language: str = "en") -> bool:
     """Whether all that was said is ``phrase``, one word of filler aside: "can you confirm" is none."""
     reply, wanted = Reply(text, lexicon_of(language)), words(phrase)

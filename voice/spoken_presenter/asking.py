@@ -66,9 +66,15 @@ class Asking:
         """Whether what is said now is the answer itself, in whatever words."""
         return self._read_back is None and (self._in_own_words or self._question.kind is Kind.TEXT)
 
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The labels of what can be chosen."""
+        return tuple(option.label for option in self._question.options)
+
     async def again(self, *, slowly: bool) -> None:
         """Narrate the whole question once more; what waited to be confirmed does so no longer."""
         self._read_back, self._in_own_words = None, False
+        self._talk.takes_own_words(self.takes_own_words)
         await self.ask("", anew=True, slowly=slowly)
 
     async def ask(self, notice: str, *, anew: bool, slowly: bool = False) -> None:

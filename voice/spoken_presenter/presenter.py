@@ -80,6 +80,7 @@ async def _conduct(talk: Talk, step: Step, *, anew: bool, notice: str) -> Act:
     """Ask what the step says, until something is said that leads on."""
     place = Review(talk, step) if step.index is None else Asking(talk, step.index)
     notices = [notice, step.notice, talk.said("cancel_again") if step.stopping else ""]
+    talk.options = place.options
     if anew:
         talk.begin()
     talk.takes_own_words(place.takes_own_words)

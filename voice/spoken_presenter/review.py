@@ -19,6 +19,7 @@ class Review:
         self._unclear = 0
 
     takes_own_words = False
+    options = ()
 
     async def again(self, *, slowly: bool) -> None:
         """Narrate all answers once more."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -35,11 +35,14 @@ class Ear(Protocol):
         """Seconds of audio time, as in `voice.events`."""
         ...
 
-    async def say(self, text: str, *, repeats: bool = True, slowly: bool = False) -> NarrationEnding:
+    async def say(
+        self, text: str, *, options: Sequence[str] = (), repeats: bool = True, slowly: bool = False
+    ) -> NarrationEnding:
         """Narrate a text and return how that ended; when cancelled, the sound stops.
 
-        Unless it ``repeats`` it is a remark on what was asked: that, and not the remark, is repeated where
-        nobody answers. Raises `VoiceError` where Voice is off.
+        ``options`` are the labels of what can be chosen in reply. Unless it ``repeats`` it is a remark on
+        what was asked: that, and not the remark, is repeated where nobody answers. Raises `VoiceError` where
+        Voice is off.
         """
         ...
 
@@ -76,7 +79,10 @@ class Talk:
         """In which we speak."""
         self.answers_in = answers_in or language
         """In which what is said is transcribed."""
+        self.options: tuple[str, ...] = ()
+        """The labels of what can be chosen in reply to what is asked now."""
         self.shown_any = False
+        self._own_words = False
         self._ear = ear
         self._replies = replies
         self._clock = clock
@@ -102,6 +108,7 @@ class Talk:
 
     def takes_own_words(self, on: bool) -> None:
         """Whether what is said next is the answer itself, in whatever words."""
+        self._own_words = on
         self._ear.takes_own_words(on)
 
     async def ask(self, *parts: str, slowly: bool = False) -> bool:
@@ -117,7 +124,8 @@ class Talk:
         if not text:
             return True
         self._said_last = text
-        ending = await self._ear.say(text, repeats=repeats, slowly=slowly)
+        options = () if self._own_words else self.options
+        ending = await self._ear.say(text, options=options, repeats=repeats, slowly=slowly)
         self._spoken_until_s = self._ear.now_s
         if ending is NarrationEnding.FAILED:
             raise VoiceError("The question could not be spoken.")

@@ -15,6 +15,7 @@ from voice.listening.patience import (
     unfinished,
 )
 from voice.phrases import phrases_of
+from voice.spoken_answers import replies_to
 
 ENGLISH = Wording.of(phrases_of("en")["patience"])
 RULE = PatienceRule()
@@ -62,9 +63,100 @@ def test_who_explains_an_answer_to_a_closed_question_is_given_time():
     assert wait(Expected.CLOSED, "The second one, since it is quicker to set up.") == RULE.open_s
 
 
-@pytest.mark.parametrize("words", ["Four two seven", "A b c.", "42"])
-def test_who_spells_is_given_time(words):
+SPELLED = [
+    "Four two seven", "A b c.", "Seven four", "555-1234", "O-U-4729", "5 5 5, 1 2 3 4", "enter six one two",
+    "erase K M H", "twenty twenty", "ninety eight twenty eight", "nine oh", "double", "one hundred and",
+    "three point",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("expected", list(Expected))
+@pytest.mark.parametrize("words", SPELLED)
+def test_who_spells_is_given_time_whatever_was_asked(expected, words):
+    assert wait(expected, words) == RULE.unfinished_s
+
+
+@pytest.mark.parametrize(
+    "words", ["42", "8081", "version 3.11", "at 10:30", "1,234", "I give it a 5", "twenty five"]
+)
+def test_one_number_is_not_spelled(words):
+    assert wait(Expected.OPEN, words) == RULE.open_s
     assert wait(Expected.SPELLED, words) == RULE.open_s
+
+
+@pytest.mark.parametrize("words", ["Twenty.", "one hundred", "80", "300", "three thousand"])
+def test_a_number_that_a_smaller_one_may_follow_is_no_short_answer_that_is_complete(words):
+    assert wait(Expected.CLOSED, words) == RULE.open_s
+    assert wait(Expected.OPEN, words) == RULE.open_s
+    assert wait(Expected.SPELLED, words) == RULE.unfinished_s
+
+
+@pytest.mark.parametrize("words", ["Seven", "42.", "12", "Option 10", "Number two.", "B"])
+def test_a_number_by_itself_is_a_short_answer(words):
+    assert wait(Expected.CLOSED, words) == RULE.closed_s
+
+
+@pytest.mark.parametrize("words", ["Let me think", "Um, let me see.", "Hold on", "One moment."])
+def test_who_asks_for_time_gets_it(words):
+    assert wait(Expected.CLOSED, words) == RULE.unfinished_s
+
+
+DATABASES = ("SQLite", "PostgreSQL", "Redis", "Redis Cluster")
+
+
+def asked_with(options, question="Which database?"):
+    patience = Patience(RULE, ENGLISH, answers=replies_to)
+    patience.expect(question, options)
+    return patience
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["PostgreSQL.", "The second one.", "Option two.", "2", "Yes.", "No, thanks.", "Redis Cluster", "Skip it.",
+     "I take SQLite", "The last one", "Confirm."],
+)  # fmt: skip
+def test_with_options_a_reply_that_names_one_ends_soon(words):
+    assert asked_with(DATABASES).wait_s(words) == RULE.closed_s
+
+
+@pytest.mark.parametrize(
+    "words", ["The tests", "We had trouble with", "Something with tables", "Post", "I would rather"]
+)
+def test_with_options_a_short_reply_that_names_none_may_be_the_beginning_of_one(words):
+    assert asked_with(DATABASES).wait_s(words) > RULE.closed_s
+
+
+def test_a_label_that_begins_a_longer_one_may_become_that():
+    assert asked_with(DATABASES).wait_s("Redis.") == RULE.open_s
+    assert asked_with(("Redis", "SQLite")).wait_s("Redis.") == RULE.closed_s
+
+
+def test_a_long_label_is_all_of_an_answer():
+    long = "Keep the old tables until the next release"
+    assert asked_with((long, "Drop them")).wait_s(f"{long}.") == RULE.closed_s
+    assert asked_with((long, "Drop them")).wait_s(f"{long} and") == RULE.unfinished_s
+
+
+def test_labels_of_digits_and_letters_are_answers_like_others():
+    assert asked_with(("5 5 5", "A B C", "80")).wait_s("A B C.") == RULE.closed_s
+    assert asked_with(("8080", "80")).wait_s("80") == RULE.closed_s
+
+
+def test_where_several_may_be_chosen_the_first_is_not_all():
+    several = asked_with(DATABASES, "Which databases? You may choose more than one option.")
+    assert several.wait_s("PostgreSQL") == RULE.open_s
+
+
+def test_the_next_question_has_options_of_its_own_or_none():
+    patience = asked_with(DATABASES)
+    patience.expect("What should I know about it?")
+    assert patience.wait_s("PostgreSQL") == RULE.open_s
+
+
+def test_without_somebody_who_reads_answers_every_short_reply_to_options_may_be_one():
+    patience = Patience(RULE, ENGLISH)
+    patience.expect("Which database?", DATABASES)
+    assert patience.wait_s("PostgreSQL") == RULE.closed_s
 
 
 @pytest.mark.parametrize("expected", list(Expected))
@@ -128,6 +220,46 @@ def test_who_pauses_long_is_waited_for_longer():
     for _ in range(OWN_PAUSES):
         own.learn(1.4)
     assert wait(Expected.OPEN, "I think so", own) == pytest.approx(2.1)
+
+
+def cut_short(before, words, pause_s, waited_s=RULE.open_s, times=OWN_PAUSES):
+    """The wait of who has gone on so after the end of a turn, again and again."""
+    patience = Patience(RULE, ENGLISH)
+    for _ in range(times):
+        patience.learn_from_what_followed(before, words, pause_s=pause_s, waited_s=waited_s)
+    return patience.wait_s("I think so")
+
+
+@pytest.mark.parametrize(
+    ("before", "words", "pause_s"),
+    [
+        ("Use Redis.", "and Postgres.", 3.0),
+        ("Use Redis.", "with a cluster", 4.9),
+        ("Use Redis.", "Because it is quick.", 3.0),
+        ("Use Redis and", "Postgres.", 3.0),
+        ("Use Redis.", "The new one.", 2.5),
+    ],
+    ids=["lower case", "lower case, late", "because", "unfinished", "at once"],
+)
+def test_who_goes_on_after_the_end_of_a_turn_is_waited_for_longer(before, words, pause_s):
+    assert cut_short(before, words, pause_s) == MOST_OWN_S
+
+
+@pytest.mark.parametrize(
+    ("before", "words", "pause_s", "waited_s"),
+    [
+        ("Use Redis.", "Run the tests.", 3.0, RULE.open_s),
+        ("Use Redis.", "and Postgres.", 5.1, RULE.open_s),
+        ("Yes.", "and Postgres.", 1.2, RULE.closed_s),
+    ],
+    ids=["something else", "late", "after a complete answer"],
+)
+def test_what_is_no_rest_of_a_turn_teaches_nothing(before, words, pause_s, waited_s):
+    assert cut_short(before, words, pause_s, waited_s) == RULE.open_s
+
+
+def test_one_turn_that_was_ended_too_early_teaches_as_little_as_one_pause():
+    assert cut_short("Use Redis.", "and Postgres.", 3.0, times=OWN_PAUSES - 1) == RULE.open_s
 
 
 def test_stops_between_sounds_are_no_pauses():

@@ -198,8 +198,17 @@ def test_who_goes_on_makes_it_stale_and_the_next_pause_gives_out_all_of_the_piec
     ear = Ear(LoudIsSpeech(), rule=EARLY)
     heard = hear(ear, numbered((0.5, True), (0.4, False), (0.5, True), (0.3, False)))
     assert names(heard) == ["SpeechStarted", "PieceSoFar", "WentOn", "PieceSoFar"]
-    assert heard[2] == WentOn(pytest.approx(0.4))
     assert seconds(heard[3].samples) == pytest.approx(0.5 + 0.4 + 0.5 + 0.2)
+
+
+def test_the_pauses_of_a_turn_lie_between_its_words_and_a_flicker_ends_none():
+    ear = Ear(LoudIsSpeech(), rule=EARLY)
+    hear(ear, numbered((0.5, True), (0.4, False), (0.5, True), (0.4, False), (0.06, True), (0.8, False)))
+    assert ear.endpointer.pauses_s == pytest.approx([0.4])
+    hear(ear, numbered((0.3, True), (1.7, False)))
+    assert ear.endpointer.pauses_s == pytest.approx([0.4, 1.26])
+    hear(ear, numbered((0.5, True)))
+    assert ear.endpointer.pauses_s == [], "of another turn"
 
 
 def test_a_piece_says_whether_all_of_its_speech_was_given_out_early():

@@ -48,6 +48,7 @@ class Air:
         self.discarded = []
         self.asked = []
         self.own_words = False
+        self.options = []
         self._send = self._receive = None
 
     def takes_own_words(self, on):
@@ -56,7 +57,8 @@ class Air:
     def discard(self, reply):
         self.discarded.append(reply.text)
 
-    async def say(self, text, *, repeats=True, slowly=False):
+    async def say(self, text, *, options=(), repeats=True, slowly=False):
+        self.options.append(tuple(options))
         if repeats:
             self.asked.append((text, slowly))
         assert text.strip(), "there is nothing to say"
