@@ -38,6 +38,7 @@ LIBRARIES = {
     "onnxruntime": "onnxruntime",
     "prompt-toolkit": "prompt_toolkit",
     "pydantic": "pydantic",
+    "pulsectl": "pulsectl",
     "pyttsx3": "pyttsx3",
     "pyyaml": "yaml",
     "rich": "rich",
@@ -49,8 +50,10 @@ LIBRARIES = {
 }
 """What is installed with this package, and the module that it brings."""
 
-_SPARED = {"espeakng-loader", "huggingface-hub", "pyttsx3", "tomlkit"}
+_SPARED = {"espeakng-loader", "huggingface-hub", "pulsectl", "pyttsx3", "tomlkit"}
 """Libraries without which the loop runs: in text, with weights that are here, calibrated by hand."""
+
+_LINUX_ALONE = {"espeakng-loader", "pulsectl"}
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ def examine_libraries() -> Iterator[Finding]:
     yield Finding("Python", True, platform.python_version())
     missing = 0
     for distribution, module in LIBRARIES.items():
-        if distribution == "espeakng-loader" and platform.system() != "Linux":
+        if distribution in _LINUX_ALONE and platform.system() != "Linux":
             continue
         try:
             with redirect_stderr(io.StringIO()):  # some print a traceback besides raising it

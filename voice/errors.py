@@ -7,12 +7,14 @@
     ├── SettingsError           a setting that cannot be used
     ├── SceneError              a scene that cannot be used
     ├── TextError               a text that cannot be spoken
+    ├── JournalError            what is kept cannot be used
     ├── StreamClosed            a standard stream that a conversation needs
     ├── AudioInputError
     │   ├── RecordingError      a recording that cannot be heard whole
     │   └── DeviceError         a microphone or speaker that cannot be used
     │       ├── PortAudioMissing
-    │       └── DeviceLost      it worked, and then it did not
+    │       ├── DeviceLost      it worked, and then it did not
+    │       └── DeviceChanged   another one is meant now
     ├── TranscriberError
     │   ├── ModelNotFound       no Whisper weights in any of the places
     │   ├── ModelBroken         weights are there and cannot be loaded
@@ -85,6 +87,12 @@ class TextError(VoiceError):
     exit_code = 2
 
 
+class JournalError(VoiceError):
+    """What is kept cannot be used: there is no such entry, or its folder is not one that can be trusted."""
+
+    exit_code = 2
+
+
 class StreamClosed(VoiceError):
     """A standard stream that a conversation needs is closed."""
 
@@ -117,6 +125,10 @@ class PortAudioMissing(DeviceError):
 
 class DeviceLost(DeviceError):
     """A device that worked, and then stopped: pulled out, or its sound server died or hangs."""
+
+
+class DeviceChanged(DeviceError):
+    """Another device is meant now than the one that is open: opened anew, it is that one."""
 
 
 class TranscriberError(VoiceError):

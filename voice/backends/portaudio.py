@@ -15,30 +15,32 @@ import asyncio
 import atexit
 import contextlib
 import ctypes
-import difflib
 import math
 import sys
 import threading
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from concurrent.futures import Future
-from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from contextlib import aclosing, asynccontextmanager, contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
 import numpy as np
 
 from voice.audio import SAMPLE_RATE, Frame, Resampler, Samples, Sound, to_float, to_int16
-from voice.errors import DeviceError, DeviceLost, PortAudioMissing
-
-_Kind = Literal["input", "output"]
+from voice.backends import pulse
+from voice.backends.arrivals import Arrivals
+from voice.devices import NOUNS, SOUND_SERVER, DeviceInfo, Kind, Listening, News, Pick, choose, pick, stand_in
+from voice.errors import DeviceChanged, DeviceError, DeviceLost, PortAudioMissing
+from voice.listening.mute import Muted, MuteWatch
 
 _BLOCK_S = 0.02
 """Sound in one callback; blocks of 30 ms were seen to arrive in pairs."""
 
-_LATENCY_S: dict[_Kind, float] = {"input": 0.05, "output": 0.3}
+_LATENCY_S: dict[Kind, float] = {"input": 0.05, "output": 0.3}
 """Depth of the device's buffer: room for the moments in which Python is late to call back. From 0.1 on, input
 arrives in pairs of blocks. Where the server resamples, output underflows without end below 0.1, and on a
 busy machine now and then below 0.3; a sound neither begins nor falls silent later for it."""
@@ -49,17 +51,25 @@ _OPEN_LIMIT_S = 5.0
 _CLOSE_LIMIT_S = 0.25
 """What has not closed by then is left behind: Ctrl-C ends the program within a second, whatever is open."""
 
-_LOST_AFTER_S = 2.0
-"""A stream without a callback for so long is dead. A hung sound server gives no other sign."""
+_PATIENCE_S = 1.0
+"""So long a stream waits to be opened while something else hangs, before it is given up."""
+
+_LOST_AFTER_S = 1.5
+"""A stream without a callback for so long is dead. A hung sound server gives no other sign. With four busy
+programs on two processors no callback was seen to be late by more than 40 ms."""
 
 _GRACE_S = 3.0
 """The same, counted from its start: a sound server that was idle may take 2 s to begin."""
 
-_HEARTBEAT_CHECK_S = 0.25
+_HEARTBEAT_CHECK_S = 0.1
 """How often that is looked at."""
 
-_MUTE_S = 3.0
-"""So much digital silence at the beginning is not a quiet room but a muted or forbidden microphone."""
+_MOST_WAITING_S = 30.0
+"""So much sound waits for a listener that lags."""
+
+_TRY_AGAIN_S = (0.0, 0.5, 1.0)
+"""When a sound whose speaker was lost goes on elsewhere: at once where there is another one, and when a sound
+server that was started anew is there."""
 
 _MORE_RATES = (48_000, 44_100, 16_000)
 """Hz, tried where a device refuses the rate that it calls its own."""
@@ -72,22 +82,10 @@ _IDLE_AFTER_S = 2.0
 """So much silence goes before a sound where nothing was played for so long: headphones on Bluetooth that have
 gone to sleep swallow what comes while they wake up."""
 
-_NOUNS: dict[_Kind, str] = {"input": "microphone", "output": "speaker"}
+_A_WORD_S = 0.5
+"""So far back a sound goes on of which it is not known where its words begin."""
+
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True)
-class DeviceInfo:
-    """A device as PortAudio describes it."""
-
-    name: str
-    host_api: str
-    input_channels: int
-    output_channels: int
-    default_rate: int
-    """Hz."""
-    is_default_input: bool
-    is_default_output: bool
 
 
 def list_devices() -> list[DeviceInfo]:
@@ -111,20 +109,35 @@ def find_output(wanted: str | None) -> DeviceInfo:
 class PortAudioMicrophone:
     """A device that hears, at its own rate and with at most two channels, which are averaged.
 
-    ``device`` is its name or a part of it, None for the default one. What arrives while the listener lags
-    waits in memory. ``on_notice`` is given a sentence when there is nothing but digital silence at first, and
-    when sound was lost for the first time.
+    ``device`` is its name or a part of it, None for the default one; once it has been opened it is remembered
+    by its whole name. With ``stand_in`` the default one takes its place where it cannot be had, until it is
+    there again. What arrives while the listener lags waits, up to 30 s of it. ``on_notice`` is given a
+    sentence when another device stands in, when there is nothing but digital silence and when there is sound
+    again, and when sound was lost for the first time.
     """
 
-    def __init__(self, device: str | None = None, on_notice: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self,
+        device: str | None = None,
+        on_notice: Callable[[str], None] | None = None,
+        *,
+        stand_in: bool = False,
+    ) -> None:
         self._device = device
-        self._on_notice = on_notice
+        self._stands_in = stand_in
+        self._notice = on_notice or _nothing
         self._name = device or "the default microphone"
-        self._overflows = 0
+        self._missing = ""
+        self._overflows = self._lost = 0
+        self._arrived: Arrivals | None = None
 
     @property
     def name(self) -> str:
-        """The device's own name once it has been opened, before that the name it was asked for by."""
+        """The device's own name once it has been opened, before that the name it was asked for by.
+
+        Where the system's default is open and the sound server tells which that is, its name follows in
+        brackets.
+        """
         return self._name
 
     @property
@@ -133,55 +146,107 @@ class PortAudioMicrophone:
         return True
 
     @property
-    def overflows(self) -> int:
-        """How often the device's buffer was full before it was emptied; each time some sound was lost."""
-        return self._overflows
+    def lost_frames(self) -> int:
+        """How many frames were lost since it was made: the device's buffer was full, or too much waited."""
+        return self._overflows + self._lost + (self._arrived.lost if self._arrived is not None else 0)
+
+    def use(self, device: str | None) -> None:
+        """Be another device from now on: among the frames of an open one comes `DeviceChanged`."""
+        self._device, self._missing = device, ""
+        if self._arrived is not None:
+            self._arrived.end(DeviceChanged("Another microphone was chosen."))
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[AsyncIterator[Frame]]:
         """Find the device by its name, and listen.
 
-        Raises `PortAudioMissing`, and `DeviceError` where there is no such device or it cannot be opened;
-        among the frames `DeviceLost`, when its server is gone or nothing has come from it for 2 s.
+        Raises `PortAudioMissing`, and `DeviceError` where there is no such device or it cannot be opened.
+        Among the frames `DeviceLost`, when its server is gone or nothing has come from it for 1.5 s, and when
+        more had to wait than may; and `DeviceChanged`, when another device is below it or is meant now.
         """
         loop = asyncio.get_running_loop()
-        arrived: asyncio.Queue[bytes | None] = asyncio.Queue()
+        arrived = Arrivals(round(_MOST_WAITING_S / _BLOCK_S), _overrun)
         heartbeat = _Heartbeat()
 
         def callback(data: Any, _frames: int, _time: Any, status: Any) -> None:
             heartbeat.felt()
             self._overflows += bool(status.input_overflow)
-            _post(loop, arrived, bytes(data))
+            arrived.put(bytes(data))
 
         def finished() -> None:
-            _post(loop, arrived, None)
+            arrived.end(_lost(self._name))
 
-        async with _opened("input", self._device, callback, finished) as stream:
-            self._name = stream.name
+        wanted = self._device
+        async with _opened("input", wanted, callback, finished, stands_in=self._stands_in) as stream:
+            self._took(stream.pick, stream.device)
             await stream.start(heartbeat)
-            async with aclosing(self._frames(stream, arrived, heartbeat)) as frames:
-                yield frames
+            listening = Listening(wanted, stands_in=bool(stream.pick.instead_of))
+            below = _BelowName(self, stream.name, listening)
+            watch = pulse.Watch(lambda news: _call(loop, below.hear, news, arrived))
+            self._arrived = arrived
+            try:
+                async with aclosing(self._frames(stream, arrived, heartbeat)) as frames:
+                    yield frames
+            finally:
+                watch.close()
+                self._arrived = None
+                self._lost += arrived.lost
+
+    def _took(self, picked: Pick, device: DeviceInfo) -> None:
+        """Remember what is open, and tell when it is not what was asked for."""
+        self._name = device.name
+        if picked.instead_of and picked.instead_of != self._missing:
+            self._notice(f"{picked.problem} {device.name} is used until {picked.instead_of} is there again.")
+        elif not picked.instead_of and self._device not in (None, device.id):
+            self._device = device.full_name
+        self._missing = picked.instead_of
 
     async def _frames(
-        self, stream: _Stream, arrived: asyncio.Queue[bytes | None], heartbeat: _Heartbeat
+        self, stream: _Stream, arrived: Arrivals, heartbeat: _Heartbeat
     ) -> AsyncGenerator[Frame]:
         resampler = Resampler(stream.rate, stream.channels)
-        mute = _MuteWatch(round(_MUTE_S * stream.rate) * stream.channels)
+        mute = MuteWatch()
         before: float = self._overflows
-        while (data := await _next(arrived, heartbeat)) is not None:
-            samples = np.frombuffer(data, np.int16)
-            if self._overflows > before and self._on_notice is not None:
-                self._on_notice(f"{stream.name} gave more sound than was taken, and some of it is lost.")
-                before = math.inf
-            if mute.struck(samples) and self._on_notice is not None:
-                self._on_notice(
-                    f"{stream.name} gives digital silence: it is muted, or may not be listened to."
-                )
-            for frame in resampler.push(to_float(samples)):
+        try:
+            while True:
+                data = await arrived.next(_HEARTBEAT_CHECK_S)
+                if data is None:
+                    if heartbeat.stopped:
+                        arrived.end(_lost(stream.name))
+                    continue
+                samples = np.frombuffer(data, np.int16)
+                if self._overflows > before:
+                    self._notice(f"{stream.name} gave more sound than was taken, and some of it is lost.")
+                    before = math.inf
+                match mute.push(len(samples) / stream.channels / stream.rate, silent=not samples.any()):
+                    case Muted.MUTED:
+                        self._notice(
+                            f"{self._name} gives digital silence: it is muted, or may not be listened to."
+                        )
+                    case Muted.BACK:
+                        self._notice(f"{self._name} gives sound again.")
+                for frame in resampler.push(to_float(samples)):
+                    yield frame
+        except DeviceError:
+            for frame in resampler.flush():
                 yield frame
-        for frame in resampler.flush():
-            yield frame
-        raise _lost(stream.name)
+            raise
+
+
+class _BelowName:
+    """Keeps the name of a microphone true while the sound server moves what is below it."""
+
+    def __init__(self, microphone: PortAudioMicrophone, name: str, listening: Listening) -> None:
+        self._microphone = microphone
+        self._opened_name = name
+        self._listening = listening
+
+    def hear(self, news: News, arrived: Arrivals) -> None:
+        """Take the news, in the event loop's thread."""
+        if why := self._listening.change(news):
+            arrived.end(DeviceChanged(why))
+        elif (below := self._listening.source_name) and below not in self._opened_name:
+            self._microphone._name = f"{self._opened_name} ({below})"
 
 
 class PortAudioSpeaker:
@@ -190,16 +255,31 @@ class PortAudioSpeaker:
     That takes 2 to 20 ms, and while no microphone is open the sound follows the headphones that come and go:
     PortAudio looks for devices only when no stream is open. A sound after a while of idleness is led in by
     0.25 s of silence, which is no part of it. ``device`` is its name or a part of it, None for the default
-    one.
+    one; with ``stand_in`` that one takes its place where it cannot be had. A sound whose device is lost goes
+    on, at the word that was being spoken, on the one that is found then. ``on_notice`` is given a sentence
+    when another device stands in, and when there is none, once until there is one again.
     """
 
-    def __init__(self, device: str | None = None) -> None:
+    def __init__(
+        self,
+        device: str | None = None,
+        on_notice: Callable[[str], None] | None = None,
+        *,
+        stand_in: bool = False,
+    ) -> None:
         self.on_played: Callable[[Samples, float], None] | None = None
         """Told, in the event loop's thread, what is about to be heard: samples at SAMPLE_RATE, in so many
         seconds, in pieces of about 20 ms. Without samples: of what was told nothing more is heard."""
         self._device = device
+        self._stands_in = stand_in
+        self._notice = on_notice or _nothing
         self._name = device or "the default speaker"
+        self._missing = ""
+        self._fails = False
         self._playback: _Playback | None = None
+        self._before_s = 0.0
+        """What was heard of the present sound before its device was lost."""
+        self._change: Callable[[], None] = _nothing_at_all
         self._idle_since = -math.inf
 
     @property
@@ -209,21 +289,69 @@ class PortAudioSpeaker:
 
     @property
     def played_s(self) -> float:
-        """Seconds of the present (or else the last) sound that have been heard; never more than it has."""
-        return self._playback.heard_s if self._playback is not None else 0.0
+        """Seconds of the present (or else the last) sound that have been heard; never more than it has.
+
+        Less again where its device was lost, and it goes on at the beginning of a word.
+        """
+        return self._before_s + (self._playback.heard_s if self._playback is not None else 0.0)
+
+    def use(self, device: str | None) -> None:
+        """Be another device from now on; a sound that is being played goes on there."""
+        self._device, self._missing = device, ""
+        self._change()
 
     async def play(self, sound: Sound) -> None:
         """Play it to its end: returns when the last sample has been heard.
 
         When cancelled, what waits in the device's buffer is dropped. Raises `PortAudioMissing`, `DeviceError`
-        where the device cannot be opened, and `DeviceLost` when it stops taking sound.
+        where the device cannot be opened, and `DeviceLost` when it stops taking sound and there is no other,
+        for 1.5 s.
         """
+        self._before_s, rest = 0.0, sound
+        tries = iter(_TRY_AGAIN_S)
+        lost: DeviceLost | None = None
+        while True:
+            try:
+                await self._play_once(rest)
+            except DeviceError as error:
+                if isinstance(error, DeviceLost):
+                    lost = error
+                    rest = self._from_word(rest)
+                if lost is None or (wait_s := next(tries, None)) is None:
+                    self._tell_failure(error)
+                    if lost is None or error is lost:
+                        raise
+                    raise lost from error
+                await anyio.sleep(wait_s)
+            else:
+                self._fails = False
+                return
+
+    def _from_word(self, sound: Sound) -> Sound:
+        """What is left of a sound whose device was lost, from the beginning of the word that was spoken."""
+        heard_s = self._playback.heard_s if self._playback is not None else 0.0
+        begins = [begins_s for begins_s, _ in sound.words if begins_s <= heard_s]
+        from_s = begins[-1] if begins else max(0.0, heard_s - _A_WORD_S)
+        self._before_s += from_s
+        self._playback = None
+        self._idle_since = -math.inf
+        return replace(
+            sound,
+            samples=sound.samples[round(from_s * sound.rate) :],
+            words=tuple((at - from_s, character) for at, character in sound.words if at >= from_s),
+        )
+
+    def _tell_failure(self, error: DeviceError) -> None:
+        if not self._fails:
+            self._fails = True
+            self._notice(f"{error.sentence} Nothing can be heard of what is said; it stands on the screen.")
+
+    async def _play_once(self, sound: Sound) -> None:
         loop = asyncio.get_running_loop()
         ending: asyncio.Queue[float | None] = asyncio.Queue()
 
         def given(start_s: float, end_s: float, heard_at: float) -> None:
-            with contextlib.suppress(RuntimeError):  # the event loop has ended meanwhile
-                loop.call_soon_threadsafe(self._tell, playback, start_s, end_s, heard_at)
+            _call(loop, self._tell, playback, start_s, end_s, heard_at)
 
         tapped = given if self.on_played is not None else None
         lead_in_s = _LEAD_IN_S if time.monotonic() > self._idle_since + _IDLE_AFTER_S else 0.0
@@ -236,8 +364,11 @@ class PortAudioSpeaker:
         def finished() -> None:
             _post(loop, ending, None)
 
-        async with _opened("output", self._device, playback.callback, finished) as stream:
-            self._name = stream.name
+        async with _opened(
+            "output", self._device, playback.callback, finished, stands_in=self._stands_in
+        ) as stream:
+            self._took(stream.pick, stream.device)
+            self._change = lambda: ending.put_nowait(None)
             await anyio.to_thread.run_sync(playback.prepare, stream)
             try:
                 await stream.start(playback.heartbeat)
@@ -250,9 +381,20 @@ class PortAudioSpeaker:
                 playback.stop(complete=True)
             finally:
                 playback.stop()
+                self._change = _nothing_at_all
                 self._idle_since = time.monotonic()
                 if self.on_played is not None:
                     self.on_played(np.zeros(0, np.int16), 0.0)
+
+    def _took(self, picked: Pick, device: DeviceInfo) -> None:
+        self._name = device.name
+        if picked.instead_of and picked.instead_of != self._missing:
+            self._notice(f"{picked.problem} {device.name} speaks until {picked.instead_of} is there again.")
+        elif not picked.instead_of and self._missing:
+            self._notice(f"{device.name} speaks again.")
+        if not picked.instead_of and self._device not in (None, device.id):
+            self._device = device.full_name
+        self._missing = picked.instead_of
 
     def _tell(self, playback: _Playback, start_s: float, end_s: float, heard_at: float) -> None:
         if self.on_played is not None and not playback.stopped:
@@ -351,19 +493,6 @@ def _at_rate(sound: Sound, rate: int) -> Samples:
     return to_int16(soxr.resample(to_float(sound.samples), sound.rate, rate))
 
 
-class _MuteWatch:
-    """Strikes once, when the first ``limit`` samples were all zero."""
-
-    def __init__(self, limit: int) -> None:
-        self._left = limit
-
-    def struck(self, samples: np.typing.NDArray[np.int16]) -> bool:
-        if self._left <= 0:
-            return False
-        self._left = 0 if samples.any() else self._left - len(samples)
-        return self._left <= 0 and not samples.any()
-
-
 class _Heartbeat:
     """When a stream last called back: the only sign of life it gives, and not one of audio time."""
 
@@ -385,8 +514,10 @@ class _Heartbeat:
 class _Stream:
     """An open stream; `start` and `close` never take longer than their limits."""
 
-    def __init__(self, stream: Any, kind: _Kind, name: str) -> None:
-        self.name = name
+    def __init__(self, stream: Any, kind: Kind, pick: Pick, device: DeviceInfo) -> None:
+        self.pick = pick
+        self.device = device
+        self.name = device.name
         self.rate = round(stream.samplerate)
         self.channels: int = stream.channels
         self.latency_s: float = stream.latency
@@ -400,8 +531,13 @@ class _Stream:
         await _within(_GRACE_S, self._starting)
 
     async def close(self) -> None:
-        with anyio.CancelScope(shield=True), contextlib.suppress(DeviceError):
-            await _within(_CLOSE_LIMIT_S, self.closing())
+        closing = self.closing()
+        with anyio.CancelScope(shield=True):
+            try:
+                await _within(_CLOSE_LIMIT_S, closing)
+            except DeviceError:
+                # Mostly the server hangs. A broken driver may never return, and then there are other devices.
+                _LIBRARY.left_behind(closing, _OPEN_LIMIT_S)
 
     def closing(self) -> Future[None]:
         return _in_thread(self._close)
@@ -421,24 +557,65 @@ class _Library:
         self._open_streams = 0
         self._sounddevice: Any = None
         self._portaudio: ctypes.CDLL | None = None
+        self._hanging: Future[Any] | None = None
+        self._hangs_until = 0.0
+
+    def left_behind(self, call: Future[Any], for_s: float = math.inf) -> None:
+        """Take note of a call that has passed its limit: for so long another one would only wait behind it."""
+        self._hanging, self._hangs_until = call, time.monotonic() + for_s
+
+    async def until_it_answers(self) -> None:
+        """Return when no call hangs; raises `DeviceError` where one does for a second more."""
+        call = self._hanging
+        if call is None or call.done() or time.monotonic() > self._hangs_until:
+            return
+        with anyio.move_on_after(_PATIENCE_S):
+            while not call.done():
+                await anyio.sleep(_HEARTBEAT_CHECK_S / 5)
+            return
+        raise _no_answer()
 
     def devices(self) -> list[DeviceInfo]:
         with self._lock:
-            return _described(self._up_to_date())
+            return _with_the_servers(_described(self._up_to_date()))
 
-    def open(self, kind: _Kind, wanted: str | None, callback: Any, finished: Any) -> _Stream:
+    def open(
+        self, kind: Kind, wanted: str | None, callback: Any, finished: Any, *, stands_in: bool
+    ) -> _Stream:
         with self._lock:
             sounddevice = self._up_to_date()
             devices = _described(sounddevice)
-            index = choose(devices, kind, wanted)
-            device = devices[index]
-            make = sounddevice.RawInputStream if kind == "input" else sounddevice.RawOutputStream
-            channels = min(device.input_channels if kind == "input" else device.output_channels, 2)
-            shapes = [
-                (rate, count)
-                for rate in dict.fromkeys((device.default_rate, *_MORE_RATES))
-                for count in range(channels, 0, -1)
-            ]
+            if kind == "input" or wanted is not None:
+                devices = _with_the_servers(devices)
+            picked = pick(devices, kind, wanted, substitute=stands_in)
+            try:
+                return self._open_picked(sounddevice, devices, kind, picked, callback, finished)
+            except DeviceError as error:
+                if wanted is None or not stands_in or picked.instead_of:
+                    raise
+                second = stand_in(devices, kind, wanted, error.sentence)
+                if second.index == picked.index:
+                    raise
+                return self._open_picked(sounddevice, devices, kind, second, callback, finished)
+
+    def _open_picked(
+        self,
+        sounddevice: Any,
+        devices: list[DeviceInfo],
+        kind: Kind,
+        picked: Pick,
+        callback: Any,
+        finished: Any,
+    ) -> _Stream:
+        device = devices[picked.index]
+        make = sounddevice.RawInputStream if kind == "input" else sounddevice.RawOutputStream
+        channels = min(device.input_channels if kind == "input" else device.output_channels, 2)
+        shapes = [
+            (rate, count)
+            for rate in dict.fromkeys((device.default_rate, *_MORE_RATES))
+            for count in range(channels, 0, -1)
+        ]
+        with _led_to(devices, device, picked.index, kind) as index:
             for rate, count in shapes:
                 try:
                     stream = make(
@@ -456,10 +633,10 @@ class _Library:
                         raise _unusable(device.name, kind, error) from None
                 else:
                     self._open_streams += 1
-                    return _Stream(stream, kind, device.name)
+                    return _Stream(stream, kind, picked, device)
         raise AssertionError("unreachable: there is at least one shape")
 
-    def start(self, stream: Any, kind: _Kind, name: str) -> None:
+    def start(self, stream: Any, kind: Kind, name: str) -> None:
         try:
             stream.start()
         except self._sounddevice.PortAudioError as error:
@@ -514,48 +691,24 @@ def _described(sounddevice: Any) -> list[DeviceInfo]:
     ]
 
 
-def choose(devices: Sequence[DeviceInfo], kind: Literal["input", "output"], wanted: str | None) -> int:
-    """The place in the list of the device that is meant.
-
-    ``wanted`` is its name or a part of it, in small or capital letters, with or without a comma and the host
-    API after it; the whole name goes before a part. None means the default device. Where one stands under
-    several host APIs the first is taken. Raises `DeviceError` where none or more than one is meant.
-    """
-    noun = _NOUNS[kind]
-    usable = {
-        index: device
-        for index, device in enumerate(devices)
-        if (device.input_channels if kind == "input" else device.output_channels)
-    }
-    if not usable:
-        raise DeviceError(
-            f"There is no {noun}: no device that PortAudio knows has {kind} channels.",
-            mend="plug one in or start the sound server, then see: voice devices",
-        )
-    if wanted is None:
-        defaults = [
-            i for i, d in usable.items() if (d.is_default_input if kind == "input" else d.is_default_output)
-        ]
-        return next(iter(defaults or usable))
-    sought = wanted.casefold()
-    whole = [i for i, d in usable.items() if sought in {d.name.casefold(), _full(d).casefold()}]
-    parts = [i for i, d in usable.items() if sought in (_full(d) if "," in sought else d.name).casefold()]
-    found = whole or parts
-    names = list(dict.fromkeys(usable[index].name for index in found or usable))
-    listed = ", ".join(names)
-    if not found:
-        close = difflib.get_close_matches(wanted, names, n=1)
-        raise DeviceError(
-            f"There is no {noun} called {wanted!r}; there are: {listed}.",
-            mend=f"did you mean {close[0]!r}?" if close else "use one of these names, or a part of one",
-        )
-    if len(names) > 1:
-        raise DeviceError(f"More than one {noun} is called {wanted!r}: {listed}.", mend="use a whole name")
-    return found[0]
+def _with_the_servers(devices: list[DeviceInfo]) -> list[DeviceInfo]:
+    """The devices with those of the sound server, where PortAudio has one through which they are reached."""
+    return [*devices, *pulse.devices()] if _way_to_server(devices) is not None else devices
 
 
-def _full(device: DeviceInfo) -> str:
-    return f"{device.name}, {device.host_api}"
+def _way_to_server(devices: list[DeviceInfo]) -> int | None:
+    return next((i for i, d in enumerate(devices) if (d.name, d.host_api) == ("pulse", "ALSA")), None)
+
+
+@contextmanager
+def _led_to(devices: list[DeviceInfo], device: DeviceInfo, index: int, kind: Kind) -> Iterator[int]:
+    """The number by which PortAudio opens a device meanwhile."""
+    way = _way_to_server(devices)
+    if device.host_api != SOUND_SERVER or not device.id or way is None:
+        yield index
+        return
+    with pulse.chosen_source(device, kind):
+        yield way
 
 
 def _initialised_beforehand() -> ctypes.CDLL | None:
@@ -616,13 +769,21 @@ def _quieten_c() -> None:
 
 @asynccontextmanager
 async def _opened(
-    kind: _Kind, wanted: str | None, callback: Callable[..., None], finished: Callable[[], None]
+    kind: Kind,
+    wanted: str | None,
+    callback: Callable[..., None],
+    finished: Callable[[], None],
+    *,
+    stands_in: bool,
 ) -> AsyncIterator[_Stream]:
-    opening = _in_thread(_LIBRARY.open, kind, wanted, callback, finished)
+    await _LIBRARY.until_it_answers()
+    opening = _in_thread(partial(_LIBRARY.open, stands_in=stands_in), kind, wanted, callback, finished)
     try:
         stream = await _within(_OPEN_LIMIT_S, opening)
-    except BaseException:
+    except BaseException as error:
         opening.add_done_callback(_discard)
+        if isinstance(error, DeviceError):
+            _LIBRARY.left_behind(opening)
         raise
     try:
         yield stream
@@ -669,9 +830,29 @@ async def _next(queue: asyncio.Queue[_T], heartbeat: _Heartbeat) -> _T | None:
 
 
 def _post(loop: asyncio.AbstractEventLoop, queue: asyncio.Queue[_T], item: _T) -> None:
-    """Put it into the queue from PortAudio's thread; nothing happens where the loop is already closed."""
+    """Put it into the queue from PortAudio's thread."""
+    _call(loop, queue.put_nowait, item)
+
+
+def _call(loop: asyncio.AbstractEventLoop, function: Callable[..., None], *args: Any) -> None:
+    """Have it called in the event loop's thread; nothing happens where the loop is already closed."""
     with contextlib.suppress(RuntimeError):
-        loop.call_soon_threadsafe(queue.put_nowait, item)
+        loop.call_soon_threadsafe(function, *args)
+
+
+def _nothing(_sentence: str) -> None:
+    pass
+
+
+def _nothing_at_all() -> None:
+    pass
+
+
+def _overrun(blocks: int) -> DeviceLost:
+    return DeviceLost(
+        f"The program was too busy to listen, and {blocks * _BLOCK_S:.1f} s of sound are lost.",
+        mend="end what keeps the machine busy, or take a smaller model: voice calibrate",
+    )
 
 
 def _no_answer() -> DeviceError:
@@ -685,9 +866,9 @@ def _not_started(error: Exception) -> DeviceError:
     return DeviceError(f"PortAudio cannot be started: {error}.", mend="see: voice devices")
 
 
-def _unusable(name: str, kind: _Kind, error: Exception) -> DeviceError:
+def _unusable(name: str, kind: Kind, error: Exception) -> DeviceError:
     return DeviceError(
-        f"{name} cannot be opened as a {_NOUNS[kind]}: {error.args[0]}.",
+        f"{name} cannot be opened as a {NOUNS[kind]}: {error.args[0]}.",
         mend="close what else uses it, or choose another, see: voice devices",
     )
 

@@ -14,7 +14,7 @@ import pytest
 
 from voice.audio import FRAME_SAMPLES, SAMPLE_RATE, Sound
 from voice.backends import portaudio
-from voice.backends.portaudio import DeviceInfo, PortAudioMicrophone, PortAudioSpeaker, choose
+from voice.backends.portaudio import PortAudioMicrophone, PortAudioSpeaker
 from voice.errors import DeviceError, DeviceLost
 
 
@@ -48,7 +48,7 @@ def next_said(program):
 
 
 HEAR = """
-microphone = PortAudioMicrophone("VL_mic", lambda notice: say(notice=notice))
+microphone = PortAudioMicrophone("VL_mic")
 
 async def main():
     heard = []
@@ -59,7 +59,7 @@ async def main():
             if len(heard) == 350:
                 break
     np.save(sys.argv[1], np.concatenate(heard))
-    say(name=microphone.name, overflows=microphone.overflows)
+    say(name=microphone.name, lost=microphone.lost_frames)
 
 anyio.run(main)
 """
@@ -69,7 +69,7 @@ def check_fed_is_heard(server, path, assert_heard):
     program = server.program(HEAR, path)
     assert next_said(program) == {"state": "listening"}
     server.feed(5.5)
-    assert finish(program) == [{"name": "vl_mic", "overflows": 0}]
+    assert finish(program) == [{"name": "vl_mic (Remapped Monitor of Null Output)", "lost": 0}]
     assert_heard(np.load(path), 5.5)
 
 
@@ -227,7 +227,10 @@ anyio.run(main)
 
 @pytest.mark.devices
 def test_turn_after_turn_the_devices_work(sound_server):
-    assert finish(sound_server.program(TURNS)) == [{"names": ["default", "default"]}]
+    (said,) = finish(sound_server.program(TURNS))
+    assert said["names"][1] == "default"
+    # What is below the default microphone is told a moment later.
+    assert said["names"][0] in {"default", "default (Remapped Monitor of Null Output)"}
 
 
 NO_SUCH_DEVICE = """
@@ -237,7 +240,7 @@ async def main():
             pass
     except DeviceError as error:
         say(sentence=error.sentence, mend=error.mend)
-    say(devices=[device.name for device in list_devices()])
+    say(devices=[device.name for device in list_devices() if device.input_channels])
 
 anyio.run(main)
 """
@@ -304,7 +307,9 @@ def test_a_server_that_dies_is_noticed_at_once_and_its_successor_found(make_soun
     server.kill()
     lost = [next_said(program), next_said(program)]
     assert {loss["lost"] for loss in lost} == {"vl_mic", "vl_spk"}
-    assert all(loss["at"] - killed < within(1) for loss in lost)
+    at = {loss["lost"]: loss["at"] - killed for loss in lost}
+    assert at["vl_mic"] < within(1)
+    assert at["vl_spk"] < within(3)  # which looks for another one first
     assert "There is no speaker" in next_said(program)["refused"]
     server.start()
     program.stdin.write("\n")
@@ -314,7 +319,7 @@ def test_a_server_that_dies_is_noticed_at_once_and_its_successor_found(make_soun
 
 @pytest.mark.devices
 def test_a_server_that_hangs_is_noticed_and_does_not_hold_the_program(sound_server):
-    # Nothing is missed in the first 3 s; after them, 2 s without a callback are a loss.
+    # Nothing is missed in the first 3 s; after them, 1.5 s without a callback are a loss.
     program = sound_server.program(f"{LISTEN_AND_PLAY}\nanyio.run(main, 1.2)\nsay(at=time.monotonic())")
     assert next_said(program) == {"state": "running"}
     hung = time.monotonic()
@@ -322,7 +327,9 @@ def test_a_server_that_hangs_is_noticed_and_does_not_hold_the_program(sound_serv
         *lost, ended = finish(program)
         gone = time.monotonic()
     assert {loss["lost"] for loss in lost} == {"vl_mic", "vl_spk"}
-    assert all(1.5 < loss["at"] - hung < within(3) for loss in lost)
+    at = {loss["lost"]: loss["at"] - hung for loss in lost}
+    assert 1 < at["vl_mic"] < within(3)
+    assert 1 < at["vl_spk"] < within(6)
     # Both streams are left behind after a quarter of a second.
     assert ended["at"] - max(loss["at"] for loss in lost) < within(0.5)
     assert gone - ended["at"] < within(0.5)
@@ -560,24 +567,20 @@ async def test_a_device_that_refuses_every_rate_is_an_error(fake):
 
 
 @pytest.mark.anyio
-async def test_three_seconds_of_digital_silence_are_told_once(fake):
+async def test_digital_silence_is_told_once_and_its_end_too(fake):
     notices = []
     async with PortAudioMicrophone(on_notice=notices.append).open() as frames:
         fake.streams[0].hear(np.zeros(FRAME_SAMPLES * 400, np.int16))
-        await take(frames, 149)
+        await take(frames, 99)
         assert notices == []
-        await take(frames, 251)
-    (notice,) = notices
-    assert "digital silence" in notice
-
-
-@pytest.mark.anyio
-async def test_a_pause_after_sound_is_not_told(fake):
-    notices = []
-    async with PortAudioMicrophone(on_notice=notices.append).open() as frames:
-        fake.streams[0].hear(np.concatenate([NOISE, np.zeros(FRAME_SAMPLES * 300, np.int16)]))
-        await take(frames, 400)
-    assert notices == []
+        await take(frames, 301)
+        fake.streams[0].hear(NOISE)
+        await take(frames, 100)
+        fake.streams[0].hear(np.zeros(FRAME_SAMPLES * 100, np.int16))
+        await take(frames, 100)
+    muted, back, again = notices
+    assert muted == again == "Fake gives digital silence: it is muted, or may not be listened to."
+    assert back == "Fake gives sound again."
 
 
 @pytest.mark.anyio
@@ -585,7 +588,7 @@ async def test_lost_sound_is_counted(fake):
     microphone = PortAudioMicrophone()
     async with microphone.open():
         fake.streams[0].hear(NOISE[:640], overflow=True)
-    assert microphone.overflows == 2
+    assert microphone.lost_frames == 2
 
 
 @pytest.mark.anyio
@@ -708,44 +711,3 @@ async def test_no_samples_are_played_in_no_time(fake):
     speaker = PortAudioSpeaker()
     await speaker.play(Sound(np.zeros(0, np.int16), 16_000))
     assert speaker.played_s == 0
-
-
-# Which device is meant.
-
-
-def device(name, host_api="ALSA", inputs=1, outputs=0, default=False):
-    return DeviceInfo(name, host_api, inputs, outputs, 48_000, default, default)
-
-
-DEVICES = [
-    device("HDMI", inputs=0, outputs=8),
-    device("USB Headset"),
-    device("USB Headset Pro", default=True),
-    device("Webcam"),
-    device("Webcam", "JACK"),
-]
-
-
-@pytest.mark.parametrize(
-    ("wanted", "index"),
-    [(None, 2), ("usb headset", 1), ("pro", 2), ("webcam", 3), ("Webcam, JACK", 4), ("cam, jack", 4)],
-)
-def test_a_device_is_chosen_by_its_name_or_a_part_of_it(wanted, index):
-    assert choose(DEVICES, "input", wanted) == index
-
-
-def test_without_a_default_the_first_that_can_do_it_is_taken():
-    assert choose(DEVICES, "output", None) == 0
-    assert choose(DEVICES[3:], "input", None) == 0
-
-
-def test_a_part_of_several_names_is_ambiguous():
-    with pytest.raises(DeviceError, match="More than one microphone is called 'usb': USB Headset, USB Head"):
-        choose(DEVICES, "input", "usb")
-
-
-def test_a_device_that_only_plays_is_no_microphone():
-    with pytest.raises(DeviceError, match="no microphone called 'HDMI'; there are: USB Headset, USB"):
-        choose(DEVICES, "input", "HDMI")
-    with pytest.raises(DeviceError, match="There is no microphone"):
-        choose(DEVICES[:1], "input", None)
