@@ -148,10 +148,11 @@ class Hearing:
     async def push(self, frame: Frame) -> list[Event]:
         """Hear the next frame; return what happened."""
         self._keep(frame)
-        if self._journal is not None and self.speaking:
+        heard = self._ear.push(frame)
+        if self._journal is not None and any(isinstance(what, PieceSoFar | PieceReady) for what in heard):
+            # Before a transcription, and not for each frame: a disk that takes 0.1 s would never catch up.
             await self._journal.written()
-        events = self._took(self._ear.push(frame))
-        return events + await self._delivered()
+        return self._took(heard) + await self._delivered()
 
     async def skip(self, *, keep: bool = False) -> list[Event]:
         """Let a frame pass unheard: time goes on, and what has ended is delivered all the same.

@@ -23,7 +23,13 @@ from voice.listening.pieces import PieceRule
 from voice.listening.utterances import Ear
 from voice.loop import ASLEEP_LONGEST_S, Hearing, Silence, hear
 from voice.ports import Transcript
-from voice.testing import LevelDetector, ScriptedMicrophone, ScriptedTranscriber, spoken_frame
+from voice.testing import (
+    LevelDetector,
+    ScriptedJournal,
+    ScriptedMicrophone,
+    ScriptedTranscriber,
+    spoken_frame,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -466,3 +472,19 @@ async def test_a_question_is_answered_once_and_what_is_said_after_that_is_open()
         assert [message.text for message in only(UserMessage, events)] == ["Yes."]
         events += await pushed(hearing, 0.5, spoken=False)
     assert [message.text for message in only(UserMessage, events)] == ["Yes.", "Run the tests."]
+
+
+async def test_the_disk_is_waited_for_before_a_transcription_and_not_with_each_frame():
+    waits = []
+
+    class SlowJournal(ScriptedJournal):
+        async def written(self):
+            waits.append(len(transcriber.asked))
+
+    transcriber = ScriptedTranscriber("Yes.")
+    ear = Ear(LevelDetector(), rule=PieceRule(early_s=0.2))
+    hearing = Hearing(ear, transcriber, transcript_after_s=0.3, journal=SlowJournal())
+    for frame in [spoken_frame()] * 100 + [silent_frame()] * 100:
+        await hearing.push(frame)
+    assert len(transcriber.asked) == 1
+    assert waits == [0, 1]  # before it, and when the turn is over
