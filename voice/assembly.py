@@ -22,7 +22,9 @@ from voice.commands import Controls
 from voice.ears import Ears
 from voice.errors import SettingsError
 from voice.floor import Duplex
-from voice.keeping import remember_threads, remembered_threads
+from voice.journal.entries import Bounds
+from voice.journal.writer import DiskJournal
+from voice.keeping import remember_threads, remembered_threads, state_folder
 from voice.listening.detection import TwoStageDetector
 from voice.listening.endpointing import Endpointer, EndRule, StartRule
 from voice.listening.patience import Patience, PatienceRule, Wording
@@ -33,7 +35,13 @@ from voice.listening.vocabulary import Vocabulary
 from voice.loop import Hearing
 from voice.phrases import phrases_of
 from voice.ports import EchoCanceller, Journal, Microphone, Speaker, SpeechDetector, SpeechEngine, Transcriber
-from voice.settings import HearingSettings, Settings, SpeakingSettings, TranscriptionSettings
+from voice.settings import (
+    HearingSettings,
+    JournalSettings,
+    Settings,
+    SpeakingSettings,
+    TranscriptionSettings,
+)
 from voice.speaking.manner import Manner
 from voice.speaking.narrator import Narrator
 from voice.spoken_answers import replies_to
@@ -102,8 +110,8 @@ def make_transcriber(
 ) -> WhisperTranscriber:
     """Whisper, not yet started.
 
-    With ``remember`` the number of threads that was measured for these weights on this machine is used; at
-    the first start it is measured, and kept. A setting overrules both.
+    With ``remember`` the number of threads that was measured for these weights on this machine is used; where
+    there is none it is measured when there is time, and kept. A setting overrules both.
     """
     threads: int | None = settings.threads or THREADS
     if remember and settings.threads is None:
@@ -113,6 +121,7 @@ def make_transcriber(
         language=settings.language,
         threads=threads,
         compute_type=settings.compute_type,
+        device=settings.device,
         on_threads=partial(remember_threads, weights, settings.compute_type) if threads is None else _nothing,
     )
 
@@ -138,14 +147,21 @@ def make_narrator(settings: SpeakingSettings, engine: SpeechEngine, speaker: Spe
     )
 
 
-def make_microphone(settings: HearingSettings, on_notice: TakeNotice) -> Microphone:
-    """The device that the settings name."""
-    return PortAudioMicrophone(settings.microphone, on_notice=on_notice)
+def make_microphone(
+    settings: HearingSettings, on_notice: TakeNotice, *, stand_in: bool = False
+) -> Microphone:
+    """The device that the settings name; with ``stand_in`` the default one while that cannot be had."""
+    return PortAudioMicrophone(settings.microphone, on_notice, stand_in=stand_in)
 
 
-def make_speaker(settings: SpeakingSettings, *, heard: bool) -> Speaker:
-    """The device that the settings name, or with ``heard`` false one that skips all sound."""
-    return PortAudioSpeaker(settings.speaker) if heard else SkippingSpeaker()
+def make_speaker(settings: SpeakingSettings, *, heard: bool, on_notice: TakeNotice | None = None) -> Speaker:
+    """The device that the settings name, or with ``heard`` false one that skips all sound.
+
+    With ``on_notice``, which is told, the default one speaks while that cannot be had.
+    """
+    if not heard:
+        return SkippingSpeaker()
+    return PortAudioSpeaker(settings.speaker, on_notice, stand_in=on_notice is not None)
 
 
 def make_hearing(
@@ -204,6 +220,35 @@ def _make_canceller(duplex: Duplex) -> EchoCanceller | None:
 
 
 @asynccontextmanager
+async def open_journal(
+    settings: JournalSettings, on_notice: TakeNotice, *, talks: bool = True
+) -> AsyncGenerator[DiskJournal | None]:
+    """What a session keeps until its agent has it; None where the user keeps nothing, or there is no place.
+
+    ``talks`` says whether the session takes messages that `voice journal send` gives it.
+    """
+    if not settings.enabled:
+        yield None
+        return
+    try:
+        folder = journal_folder()
+    except SettingsError as error:
+        on_notice(error.sentence)
+        yield None
+        return
+    bounds = Bounds(settings.longest_days, settings.largest_mb)
+    async with DiskJournal(
+        folder, on_notice, bounds=bounds, keep_delivered=settings.keep_delivered, talks=talks
+    ) as journal:
+        yield journal
+
+
+def journal_folder() -> Path:
+    """Where what is kept lies; raises `SettingsError` where the home folder is not known."""
+    return state_folder() / "journal"
+
+
+@asynccontextmanager
 async def open_parts(
     settings: Settings,
     transcriber: WhisperTranscriber,
@@ -215,8 +260,10 @@ async def open_parts(
     """Start what autonomous Voice hears and speaks with; the model loads while the first words are spoken.
 
     A model that cannot be loaded ends it with `TranscriberError`, as soon as that is known. ``on_notice`` is
-    told where another voice speaks than was asked for.
+    told where another voice speaks than was asked for, and what the transcriber has to say.
     """
+    if on_notice is not None:
+        transcriber.on_notice = on_notice
     engine = make_engine(settings.speaking, on_notice)
     async with transcriber, engine, anyio.create_task_group() as tasks:
         tasks.start_soon(transcriber.ready)
@@ -225,5 +272,6 @@ async def open_parts(
             speaker.on_played = ears.on_played
         else:
             ears.plays_nothing()
-        yield Parts(microphone, ears, make_narrator(settings.speaking, engine, speaker), speaker.name)
+        narrator = make_narrator(settings.speaking, engine, speaker)
+        yield Parts(microphone, ears, narrator, output=speaker)
         tasks.cancel_scope.cancel()

@@ -10,6 +10,7 @@ to be said or sent again. What had ended before is delivered.
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, ExitStack
 from dataclasses import dataclass
@@ -32,12 +33,13 @@ from questionnaire import (
 from voice.audio import FRAME_S, Frame, level_dbfs, silent_frame
 from voice.commands import Spoken
 from voice.ears import Ears
-from voice.errors import DeviceError, VoiceError
+from voice.errors import DeviceChanged, DeviceError, VoiceError
 from voice.events import (
     DevicesInUse,
     DiscardReason,
     Emit,
     Event,
+    FramesLost,
     LevelMeasured,
     NarrationEnded,
     NarrationEnding,
@@ -47,7 +49,7 @@ from voice.events import (
     VoiceStateChanged,
 )
 from voice.phrases import said
-from voice.ports import Microphone
+from voice.ports import Lossy, Microphone, Speaker
 from voice.speaking.earcons import Earcon
 from voice.speaking.manner import Manner
 from voice.speaking.narrator import Narrator, Position
@@ -56,8 +58,17 @@ from voice.spoken_form import LONGEST_LABEL, spoken_questionnaire
 from voice.tasks import lone_errors
 from voice.turn_taking import Happening, Kind, MicrophoneBack, MicrophoneLost, Passed, Silent, Speaking
 
-REOPEN_AFTER_S = 1.0
-"""How long to wait before a lost microphone is looked for again."""
+REOPEN_AFTER_S = 0.5
+REOPEN_AT_MOST_S = 2.0
+"""A lost microphone is looked for at once, then after the first of these, and then ever less often up to the
+second: what has been away for long is looked for at the cost of 1 or 2 % of a processor."""
+
+AT_WORK_S = 1.0
+"""A microphone that is heard for so long works, and is looked for at once when it is lost again."""
+
+LAST_TEXTS_S = 1.0
+"""So long what was said before a microphone was lost may take to become messages, before it is opened again;
+what takes longer comes while it is heard."""
 
 LAST_WORDS_S = 0.5
 """How long a cancelled Voice still takes to find out what was said last: Ctrl-C is to be prompt."""
@@ -80,7 +91,14 @@ class Parts:
     ears: Ears
     narrator: Narrator
     speaker: str = ""
-    """What a person calls the speaker."""
+    """What a person calls the speaker …"""
+    output: Speaker | None = None
+    """… and the speaker itself, where that changes."""
+
+    @property
+    def devices(self) -> DevicesInUse:
+        """Which are in use."""
+        return DevicesInUse(self.microphone.name, self.output.name if self.output else self.speaker)
 
 
 class _Job:
@@ -160,6 +178,14 @@ class AutonomousVoice:
         self._tasks: TaskGroup | None = None
         self._manner: Manner | None = None
         self._microphone_lost = False
+        self._changed = ""
+        """Why the microphone is being opened anew, a sentence, until it is heard again."""
+        self._look_again_s = 0.0
+        """So long it is waited before a lost one is looked for."""
+        self._devices = DevicesInUse("", "")
+        """What was told last."""
+        self._lost_frames = 0
+        """How many losses were told, of the microphone in use."""
         self._wanted = anyio.Event()
         """Set while the microphone may be open."""
         self._listening: anyio.CancelScope | None = None
@@ -196,7 +222,7 @@ class AutonomousVoice:
         if self._state not in (VoiceState.INACTIVE, VoiceState.FAILED):
             raise RuntimeError("autonomous Voice is on already")
         self._stop = anyio.Event()
-        self._microphone_lost = False
+        self._microphone_lost, self._changed, self._look_again_s = False, "", 0.0
         self._last = self._unfinished = None
         self.open_microphone()
         ending = VoiceState.FAILED
@@ -373,6 +399,7 @@ class AutonomousVoice:
     async def _be_active(self, parts: Parts, task_status: TaskStatus[None]) -> None:
         """Speak and listen until it is stopped; by whatever way it ends, our voice falls silent."""
         self._parts = parts
+        self._lost_frames = parts.microphone.lost_frames if isinstance(parts.microphone, Lossy) else 0
         parts.narrator.manner = self._manner or parts.narrator.manner
         parts.ears.stop_while_silent = self._agent_works
         parts.ears.is_answer = self._is_answer
@@ -381,7 +408,7 @@ class AutonomousVoice:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._cancel_when_stopped, tasks.cancel_scope)
                 await tasks.start(self._listen, parts)
-                self._emit(DevicesInUse(parts.microphone.name, parts.speaker))
+                self._tell_devices(parts)
                 self._enter(VoiceState.ACTIVE)
                 task_status.started()
                 if self._coordinator is not None:
@@ -426,12 +453,11 @@ class AutonomousVoice:
             except DeviceError as error:
                 if not opened:
                     raise
-                if not self._microphone_lost:
-                    self._microphone_lost = True
-                    self._happened(MicrophoneLost())
-                    self._remark("microphone_lost", error=error.sentence)
-                await self._drain(parts.ears)
-                await anyio.sleep(REOPEN_AFTER_S)
+                self._tell_losses(parts)
+                self._tell_lost(error)
+                await self._drain(parts.ears, LAST_TEXTS_S)
+                await anyio.sleep(self._look_again_s)
+                self._look_again_s = min(self._look_again_s * 2 or REOPEN_AFTER_S, REOPEN_AT_MOST_S)
             else:
                 if listening.cancel_called or not self._wanted.is_set():  # it may be wanted again by now
                     await self._drain(parts.ears)
@@ -441,14 +467,47 @@ class AutonomousVoice:
                 self.stop()
                 return
 
+    def _tell_lost(self, error: DeviceError) -> None:
+        """A device that gives way to another is no loss, as long as that one is heard at once."""
+        if isinstance(error, DeviceChanged) and not self._microphone_lost and not self._changed:
+            self._changed = error.sentence
+            self._look_again_s = 0.0
+        elif not self._microphone_lost:
+            self._microphone_lost, self._changed = True, ""
+            self._happened(MicrophoneLost())
+            self._remark("microphone_lost", error=error.sentence)
+
     async def _hear(self, frames: AsyncIterator[Frame], parts: Parts) -> None:
+        heard = 0
         async for frame in frames:
             if self._microphone_lost:
                 self._microphone_lost = False
                 self._remark("microphone_back", microphone=parts.microphone.name)
                 self._happened(MicrophoneBack())
+            elif self._changed:
+                change, self._changed = self._changed, ""
+                self._remark("microphone_changed", change=change, microphone=parts.microphone.name)
+            heard += 1
+            if heard * FRAME_S >= AT_WORK_S:
+                self._look_again_s = 0.0
+            self._tell_devices(parts)
+            self._tell_losses(parts)
             self._measure(frame)
             await self._take(frame, parts.ears)
+
+    def _tell_devices(self, parts: Parts) -> None:
+        """Tell which devices are in use, when they are others than were told."""
+        if (devices := parts.devices) != self._devices:
+            self._devices = devices
+            self._emit(devices)
+
+    def _tell_losses(self, parts: Parts) -> None:
+        """Tell how much sound was lost, when it is more than was told."""
+        if not isinstance(parts.microphone, Lossy):
+            return
+        if (lost := parts.microphone.lost_frames) > self._lost_frames:
+            self._emit(FramesLost(lost - self._lost_frames))
+            self._lost_frames = lost
 
     async def _take(self, frame: Frame, ears: Ears) -> None:
         self._pass_on(await ears.push(frame))
@@ -456,10 +515,14 @@ class AutonomousVoice:
         if not ears.busy:
             self._free.set()
 
-    async def _drain(self, ears: Ears) -> None:
+    async def _drain(self, ears: Ears, at_most_s: float = math.inf) -> None:
         """Let what was said become messages, without a microphone; what is unfinished is cut off."""
         self._pass_on(ears.drop_turn(DiscardReason.CUT_OFF))
+        drained_s = 0.0
         while ears.busy:
+            if drained_s >= at_most_s:
+                return
+            drained_s += FRAME_S
             await anyio.sleep(FRAME_S)
             self._pass_on(await ears.push(silent_frame()))
         self._happened(Passed(0.0, busy=False))
@@ -559,7 +622,8 @@ class AutonomousVoice:
     def _enter(self, state: VoiceState) -> None:
         before, self._state = self._state, state
         if before is VoiceState.ACTIVE:
-            self._emit(DevicesInUse("", ""))
+            self._devices = DevicesInUse("", "")
+            self._emit(self._devices)
         self._emit(VoiceStateChanged(state))
 
 

@@ -240,6 +240,14 @@ class DevicesInUse(Event):
 
 
 @dataclass(frozen=True)
+class FramesLost(Event):
+    """The microphone gave sound that was not taken: nobody has heard what was said in it."""
+
+    frames: int
+    """How many, of 20 ms each, since the last time that this was told."""
+
+
+@dataclass(frozen=True)
 class MessageQueued(Event):
     """A message waits until the agent has finished."""
 

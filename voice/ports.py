@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from voice.audio import Frame, Samples, Sound
 from voice.events import DiscardReason
@@ -34,6 +34,25 @@ class Microphone(Protocol):
 
         Raises `RecordingError` or `DeviceError` on opening or later, among the frames.
         """
+        ...
+
+
+@runtime_checkable
+class Lossy(Protocol):
+    """A microphone whose sound does not wait for ever."""
+
+    @property
+    def lost_frames(self) -> int:
+        """How many frames were lost since it was made."""
+        ...
+
+
+@runtime_checkable
+class Changeable(Protocol):
+    """A microphone or a speaker that can be another device from now on, also while it is open."""
+
+    def use(self, device: str | None) -> None:
+        """Be the device of this name, None for the system's default."""
         ...
 
 

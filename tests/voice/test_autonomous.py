@@ -302,7 +302,6 @@ async def test_what_had_ended_before_the_microphone_was_lost_arrives_and_what_ha
         with anyio.fail_after(60):
             while not stage.dropped():  # noqa: ASYNC110
                 await anyio.sleep(FRAME_S)
-        assert stage.microphone.opened == 1
     assert stage.said == ["Before."]
     assert stage.dropped() == [(DiscardReason.CUT_OFF, "Half")]
 

@@ -57,11 +57,11 @@ def chosen_source(device: DeviceInfo, kind: str) -> Iterator[None]:
 class Watch:
     """Tells what is new about a server's devices, from a thread of its own: first how things stand.
 
-    It costs nothing while nothing happens. Where there is no server, or it ends, nothing more is told: the
-    stream itself ends then.
+    It costs nothing while nothing happens. Where there is no server, or it ends, None is told, and nothing
+    more: the stream itself ends then.
     """
 
-    def __init__(self, tell: Callable[[News], None]) -> None:
+    def __init__(self, tell: Callable[[News | None], None]) -> None:
         self._tell = tell
         self._wanted = True
         threading.Thread(target=self._run, name="pulse", daemon=True).start()
@@ -73,6 +73,7 @@ class Watch:
     def _run(self) -> None:
         with suppress(_Unknown), _server() as server:
             self._listen(server)
+        self._tell(None)
 
     def _listen(self, server: Any) -> None:
         import pulsectl
