@@ -1,3 +1,4 @@
+import shutil
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,15 @@ def anyio_backend(request):
 def state_folder(tmp_path_factory):
     """What sessions under test remember is not what the user's own do."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
-        yield
+        folder = tmp_path_factory.mktemp("state")
+        patch.setenv("XDG_STATE_HOME", str(folder))
+        yield folder
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(state_folder):
+    """What one test never delivered is not offered in the next one."""
+    shutil.rmtree(state_folder / "viva-voce" / "journal", ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

@@ -674,7 +674,7 @@ class Chat:
             self._journal.decided(utterances, text, reason)
             if reason is DiscardReason.NOT_TRANSCRIBED:
                 for utterance in utterances:
-                    self._remark("kept_untranscribed", name=utterance)
+                    self._remark("kept_untranscribed", entry=utterance)
 
     def _has(self, reply: UserMessage) -> None:
         """A structured request has had a reply, whatever it has made of it."""

@@ -155,6 +155,17 @@ class ControlSettings(_Group):
 
 class Settings(_Group):
     """All of them."""
+class JournalSettings(_Group):
+    """What is kept until the agent has it, and how long what it never got."""
+
+    enabled: bool = True
+    keep_delivered: bool = False
+    """Whether sound and text are kept of what the agent has, too."""
+    longest_days: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 7.0
+    largest_mb: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 200.0
+    """Where there is more, the oldest goes first."""
+
+
 
     hearing: HearingSettings = HearingSettings()
     transcription: TranscriptionSettings = TranscriptionSettings()
@@ -163,6 +174,7 @@ class Settings(_Group):
     controls: ControlSettings = ControlSettings()
 
     def changed(self, group: str, **values: object) -> Settings:
+    journal: JournalSettings = JournalSettings()
         """These settings with some values of one group changed; a value of None changes nothing.
 
         Raises `SettingsError` for a value that cannot be used.

@@ -14,6 +14,7 @@ from voice.cli.chat import chat
 from voice.cli.demo import demo
 from voice.cli.devices import devices
 from voice.cli.doctor import doctor
+from voice.cli.journal import journal
 from voice.cli.mcp import mcp
 from voice.cli.replay import replay
 from voice.cli.running import explain, write_any_text
@@ -34,7 +35,7 @@ def app() -> None:
 
 for command in (
     *(chat, attach, bridge_path, demo, mcp),
-    *(replay, transcribe, say),
+    *(replay, transcribe, say, journal),
     *(devices, doctor, calibrate, stats),
 ):
     app.add_command(command)

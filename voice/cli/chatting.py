@@ -21,10 +21,12 @@ from questionnaire.settings import QuestionnaireSettings
 from questionnaire.settings import load_settings as load_questionnaire_settings
 from voice.assembly import (
     find_weights,
+    journal_folder,
     make_detector,
     make_microphone,
     make_speaker,
     make_transcriber,
+    open_journal,
     open_parts,
 )
 from voice.autonomous import Parts
@@ -34,6 +36,8 @@ from voice.cli.replies import RecordedReplies
 from voice.errors import SettingsError, StreamClosed, VoiceError
 from voice.events import Event
 from voice.hosts.catalog import MakeHost, host_maker
+from voice.journal.offering import Offering
+from voice.journal.writer import DiskJournal
 from voice.keeping import LAST_SESSION, keep
 from voice.ports import Microphone
 from voice.screen.plain import PlainChat
@@ -101,40 +105,52 @@ async def converse(
         # Loading what detects speech takes a while for the first time; keys are heard meanwhile.
         await anyio.to_thread.run_sync(make_detector)
         speaker = make_speaker(settings.speaking, heard=choices.heard)
-        async with open_parts(settings, transcriber, microphone, speaker, screen.notice) as parts:
-            yield parts
+        parts = open_parts(settings, transcriber, microphone, speaker, screen.notice, journal)
+        async with parts as opened_parts:
+            yield opened_parts
 
     presenter = screen.presenter if beside is None else TogetherPresenter(screen.presenter, beside)
-    chat = Chat(
-        make_host,
-        opened,
-        settings,
-        emit,
-        presenter=presenter,
-        questionnaire=questionnaire,
-        contract=asking.contract,
-        time_out=TimeOut(asking.timeout_s, asking.timeout_action) if asking.timeout_s else None,
-        attention=tuple(_attention(asking)),
-        notify_herdr=asking.notify_herdr,
-        names=names_of_folder(Path()),
-    )
-    screen.tell(
-        f"Viva Voce: you talk with {chat.host_name}. Say or type something; {screen.help_with} helps."
-    )
-    ended = _Ended()
-    with _logged(screen.notice):
-        async with anyio.create_task_group() as tasks:
-            await tasks.start(_heed_signals, chat, screen, ended)
-            tasks.start_soon(_watch_keys, chat, screen, ended)
-            tasks.start_soon(_keep_now_and_then, statistics)
-            try:
-                await chat.run(voice=choices.voice)
-            finally:
-                screen.close()
-                await ended.screen_closed()
-                _keep(statistics)
-            tasks.cancel_scope.cancel()
+    async with open_journal(settings.journal, screen.notice) as journal:
+        chat = Chat(
+            make_host,
+            opened,
+            settings,
+            emit,
+            presenter=presenter,
+            questionnaire=questionnaire,
+            contract=asking.contract,
+            time_out=TimeOut(asking.timeout_s, asking.timeout_action) if asking.timeout_s else None,
+            attention=tuple(_attention(asking)),
+            notify_herdr=asking.notify_herdr,
+            names=names_of_folder(Path()),
+            journal=journal,
+        )
+        screen.tell(
+            f"Viva Voce: you talk with {chat.host_name}. Say or type something; {screen.help_with} helps."
+        )
+        ended = _Ended()
+        with _logged(screen.notice):
+            async with anyio.create_task_group() as tasks:
+                await tasks.start(_heed_signals, chat, screen, ended)
+                tasks.start_soon(_watch_keys, chat, screen, ended)
+                tasks.start_soon(_keep_now_and_then, statistics)
+                if journal is not None:
+                    tasks.start_soon(_offering(journal, chat, screen).run)
+                try:
+                    await chat.run(voice=choices.voice)
+                finally:
+                    screen.close()
+                    await ended.screen_closed()
+                    _keep(statistics)
+                tasks.cancel_scope.cancel()
     return ended.code
+
+
+def _offering(journal: DiskJournal, chat: Chat, screen: Screen) -> Offering:
+    """What is told and done about what earlier conversations have left."""
+    offering = Offering(journal_folder(), journal, send=chat.send_kept, say=screen.tell, notice=screen.notice)
+    screen.on_journal = offering.heed
+    return offering
 
 
 async def _keep_now_and_then(statistics: SessionStatistics) -> None:

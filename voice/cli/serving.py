@@ -16,11 +16,21 @@ from questionnaire import QuestionnaireError
 from questionnaire.endpoints import TOKEN, check_streams, open_port, until_signalled, waiting_told
 from questionnaire.server import configured_toolset
 from voice import __version__
-from voice.assembly import find_weights, make_microphone, make_speaker, make_transcriber, open_parts
+from voice.assembly import (
+    find_weights,
+    journal_folder,
+    make_microphone,
+    make_speaker,
+    make_transcriber,
+    open_journal,
+    open_parts,
+)
 from voice.autonomous import Parts
 from voice.cli.running import remark, run
 from voice.errors import SettingsError
 from voice.events import Event, Notice, VoiceState, VoiceStateChanged
+from voice.journal.offering import left_over
+from voice.ports import Journal
 from voice.server import VoiceServer
 from voice.settings import Settings
 
@@ -37,12 +47,9 @@ def serve_until_signalled(settings: Settings, *, on: bool, port: int | None) -> 
             check_streams()
     except QuestionnaireError as error:
         raise SettingsError(str(error)) from error
-    voice = VoiceServer(
-        partial(_real_parts, settings), settings, emit=_show, asking=asking, version=__version__
-    )
     came: signal.Signals | None = None
 
-    async def serve() -> None:
+    async def serve(voice: VoiceServer) -> None:
         remark(f"voice: kill -USR1 {os.getpid()} switches Voice on and off.")
         if at is None:
             if waiting := waiting_told("voice mcp"):
@@ -53,7 +60,7 @@ def serve_until_signalled(settings: Settings, *, on: bool, port: int | None) -> 
             remark(f"voice: serving at {at.address} {token}")
             await voice.run(partial(voice.server.serve_http, at), on=on)
 
-    async def toggle_on_signal(*, task_status: TaskStatus[None]) -> None:
+    async def toggle_on_signal(voice: VoiceServer, *, task_status: TaskStatus[None]) -> None:
         with anyio.open_signal_receiver(signal.SIGUSR1) as signals:
             task_status.started()
             async for _ in signals:
@@ -61,23 +68,34 @@ def serve_until_signalled(settings: Settings, *, on: bool, port: int | None) -> 
 
     async def main() -> None:
         nonlocal came
-        async with anyio.create_task_group() as tasks:
-            await tasks.start(toggle_on_signal)
-            came = await until_signalled(serve)
-            tasks.cancel_scope.cancel()
+        async with open_journal(settings.journal, _notice, talks=False) as journal:
+            voice = VoiceServer(
+                partial(_real_parts, settings, journal),
+                settings,
+                emit=_show,
+                asking=asking,
+                version=__version__,
+                journal=journal,
+            )
+            async with anyio.create_task_group() as tasks:
+                await tasks.start(toggle_on_signal, voice)
+                if journal is not None:
+                    tasks.start_soon(left_over, journal_folder(), _notice)
+                came = await until_signalled(partial(serve, voice))
+                tasks.cancel_scope.cancel()
 
     run(main)
     return came
 
 
 @asynccontextmanager
-async def _real_parts(settings: Settings) -> AsyncGenerator[Parts]:
+async def _real_parts(settings: Settings, journal: Journal | None) -> AsyncGenerator[Parts]:
     """Open the devices and the engines; what is missing is told when Voice is switched on, not before."""
     weights = await to_thread.run_sync(find_weights, settings.transcription, abandon_on_cancel=True)
     transcriber = make_transcriber(settings.transcription, weights, remember=True)
     microphone = make_microphone(settings.hearing, _notice)
     speaker = make_speaker(settings.speaking, heard=True)
-    async with open_parts(settings, transcriber, microphone, speaker, _notice) as parts:
+    async with open_parts(settings, transcriber, microphone, speaker, _notice, journal) as parts:
         yield parts
 
 

@@ -37,9 +37,13 @@ HELP = (
     ("Ctrl-C", "", "interrupt the agent; once more, quit"),
     ("Ctrl-D", "/quit", "quit, on an empty line"),
     ("", "/status", "how things stand, with the limits that are set"),
+    ("", "/journal", "what was not delivered; /journal send N or forget N acts on it"),
     ("F1, ?", "/help", "this"),
 )
 """Keys, the line that does the same, and what that is."""
+
+JOURNAL = "/journal"
+"""How a line begins that is for the journal; what follows says what to do there."""
 
 ARMED_S = 3.0
 """So soon after a first Ctrl-C a second one quits."""
@@ -52,9 +56,16 @@ def act_of(line: str) -> Act | None:
     return LINES.get(line.strip())
 
 
+def journal_of(line: str) -> str | None:
+    """What a line asks of the journal, None where it asks nothing of it."""
+    first, _, rest = line.strip().partition(" ")
+    return rest if first == JOURNAL else None
+
+
 def message_of(line: str) -> str:
     """What is sent for a line that does nothing else: a control with a second slash before it loses one."""
-    return line.lstrip()[1:] if line.strip().removeprefix("/") in LINES else line
+    plain = line.strip().removeprefix("/")
+    return line.lstrip()[1:] if plain in LINES or journal_of(plain) is not None else line
 
 
 def help_lines(*, keys: bool) -> list[str]:

@@ -10,6 +10,9 @@ import anyio
 
 from questionnaire import Interview
 
+NO_JOURNAL = "Nothing is kept here."
+"""What is told where there is no journal."""
+
 LEFT, INTERRUPTED, HUNG_UP = 0, 130, 129
 """Exit codes: the user has quit, with Ctrl-C, or the terminal is gone."""
 
