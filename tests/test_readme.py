@@ -13,6 +13,8 @@ from questionnaire.composition import parse
 from questionnaire.contracts import choices
 from questionnaire.settings import QuestionnaireSettings
 from questionnaire.testing import answered
+from voice.scenes.playing import perform
+from voice.scenes.reading import parse_scene
 from voice.settings import Settings
 
 ROOT = Path(__file__).parents[1]
@@ -82,10 +84,17 @@ def test_the_settings_shown_are_the_defaults():
 
 
 def test_the_composition_shown_can_be_used():
-    (shown,) = blocks("yaml")
+    (shown,) = (block for block in blocks("yaml") if "majorMode" in block)
     modes = parse(shown).modes
     assert modes["hands-free"].packages == ("questionnaire", "voice")
     assert modes["keyboard"].packages == ("questionnaire",)
+
+
+def test_the_scene_shown_is_as_expected():
+    (shown,) = (block for block in blocks("yaml") if "happens:" in block)
+    played = perform(parse_scene(shown, ROOT / "pause.scene.yaml"))
+    assert played.failures == ()
+    assert len(played.verdicts) == 4
 
 
 @pytest.mark.parametrize(

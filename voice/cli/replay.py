@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 )
 @click.option("--rate", type=click.IntRange(1_000, 768_000), default=16_000, help="Hz, of samples from `-`.")
 @click.option("--channels", type=click.IntRange(1, 64), default=1, help="Of samples from `-`.")
+@click.option("--once", is_flag=True, help="Play a scene once, and not twice to compare.")
+@click.option("--whisper", is_flag=True, help="Let Whisper hear a scene whose words are scripted.")
 @model_options
 def replay(
     *,
@@ -32,6 +34,8 @@ def replay(
     question: str,
     rate: int,
     channels: int,
+    once: bool,
+    whisper: bool,
     model: str | None,
     language: str | None,
 ) -> None:
@@ -39,10 +43,25 @@ def replay(
 
     A FILE is a recording (WAV, FLAC, MP3, Ogg, …), or `-` for raw 16-bit little-endian samples on standard
     input.
+
+    Or it is a scene (.yaml), or a folder of them (NAME.scene.yaml): then a whole session is played, twice, in
+    no time to speak of, and held against what the scene expects. Exit code 1: not as expected.
     """
+    from voice.cli.scenes import are_scenes, play_scenes
     from voice.events import as_json
     from voice.replay import source
 
+    if are_scenes(files):
+        if realtime or question or end_silence is not None:
+            raise click.UsageError(
+                "--realtime, --question and --end-silence are for recordings, not for scenes."
+            )
+        good = play_scenes(
+            files, json_lines=json_lines, once=once, whisper=whisper, model=model, language=language
+        )
+        raise click.exceptions.Exit(0 if good else 1)
+    if once or whisper:
+        raise click.UsageError("--once and --whisper are for scenes.")
     settings = settings_with(model=model, language=language).changed("hearing", end_silence_s=end_silence)
 
     def show(file: str, event: Event) -> None:

@@ -7,7 +7,7 @@ time. Frame ``n`` is the sound of the seconds from ``n * FRAME_S`` on.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ CLICK_EVERY_S = 0.12
 class _Sounding:
     start: int
     samples: NDArray[np.float32]
+    ours: bool
 
     @property
     def end(self) -> int:
@@ -35,16 +36,18 @@ class Air:
         self._noise_dbfs = noise_dbfs
         self._sounding: list[_Sounding] = []
 
-    def put(self, at_s: float, samples: Samples, gain_db: float = 0.0) -> None:
-        """Let samples (at SAMPLE_RATE) sound from then on."""
+    def put(self, at_s: float, samples: Samples, gain_db: float = 0.0, *, ours: bool = False) -> None:
+        """Let samples (at SAMPLE_RATE) sound from then on; ``ours`` are those of the speaker."""
         start = round(at_s * SAMPLE_RATE)
-        self._sounding.append(_Sounding(start, to_float(samples) * np.float32(10 ** (gain_db / 20))))
+        louder = to_float(samples) * np.float32(10 ** (gain_db / 20))
+        self._sounding.append(_Sounding(start, louder, ours))
 
-    def cut(self, at_s: float) -> None:
-        """Let all that sounds break off there, and nothing begin later."""
+    def cut(self, at_s: float, *, ours: bool = False) -> None:
+        """Let what sounds, of the speaker or of all others, break off there, and nothing begin later."""
         end = round(at_s * SAMPLE_RATE)
         self._sounding = [
-            _Sounding(one.start, one.samples[: max(0, end - one.start)]) for one in self._sounding
+            replace(one, samples=one.samples[: max(0, end - one.start)]) if one.ours is ours else one
+            for one in self._sounding
         ]
 
     def frame(self, number: int) -> Frame:
@@ -52,8 +55,9 @@ class Air:
         begin = number * FRAME_SAMPLES
         end = begin + FRAME_SAMPLES
         self._sounding = [one for one in self._sounding if one.end > begin]
-        heard = noise("white", self._noise_dbfs, FRAME_S, str(number)) if self._noise_dbfs is not None else None
-        mixed = np.zeros(FRAME_SAMPLES, np.float32) if heard is None else to_float(heard)
+        mixed = np.zeros(FRAME_SAMPLES, np.float32)
+        if self._noise_dbfs is not None:
+            mixed += to_float(noise("white", self._noise_dbfs, FRAME_S, str(number)))
         for one in self._sounding:
             first, last = max(begin, one.start), min(end, one.end)
             if first < last:
@@ -62,10 +66,10 @@ class Air:
 
 
 def noise(kind: str, dbfs: float, seconds: float, seed: str = "", hertz: float = 440.0) -> Samples:
-    """A sound that nobody speaks, the same for the same arguments: ``white``, ``pink``, ``tone``, ``hum``
-    (50, 100 and 150 Hz), ``clicks`` or ``silence``.
+    """A sound that nobody speaks, the same for the same arguments.
 
-    ``dbfs`` is its RMS, of clicks the peak.
+    ``kind`` is white, pink, tone, hum (50, 100 and 150 Hz), clicks or silence; ``dbfs`` is its RMS, of clicks
+    the peak.
     """
     count = round(seconds * SAMPLE_RATE)
     random = np.random.default_rng(int.from_bytes(hashlib.sha256(f"{kind} {seed}".encode()).digest()[:8]))

@@ -12,7 +12,6 @@ import asyncio
 import concurrent.futures
 import selectors
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import Any, TypeVar
 
 import anyio
@@ -89,7 +88,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         finally:
             self._in_flight -= 1
 
-    def run_in_executor(self, executor: Any, func: Callable[..., _T], *args: Any) -> asyncio.Future[_T]:
+    def run_in_executor(  # type: ignore[override]  # typeshed has it with a type variable of its own
+        self, executor: Any, func: Callable[..., _T], *args: Any
+    ) -> asyncio.Future[_T]:
         """As every loop does; the clock stands meanwhile."""
         future = super().run_in_executor(executor, func, *args)
         self._in_flight += 1
@@ -117,12 +118,5 @@ def virtual_loop() -> VirtualLoop:
     """The loop that runs here. Raises `RuntimeError` where it is another kind, or none."""
     loop = asyncio.get_running_loop()
     if not isinstance(loop, VirtualLoop):
-        raise RuntimeError("this runs in virtual time only: in_virtual_time(main)")
+        raise RuntimeError("this runs in virtual time only: in_virtual_time(main)")  # noqa: TRY004
     return loop
-
-
-def runs_virtually() -> bool:
-    """Whether the loop that runs here is one."""
-    with suppress(RuntimeError):
-        return isinstance(asyncio.get_running_loop(), VirtualLoop)
-    return False

@@ -84,8 +84,8 @@ def _tree(text: str, path: Path) -> tuple[yaml.Node, Any]:
     """The tree of a file, and the plain values in it."""
     import yaml
 
-    loader = _loader()(text)
     try:
+        loader = _loader()(text)
         node = loader.get_single_node()
         if node is None:
             raise SceneError(f"{path} is empty.")
@@ -99,15 +99,13 @@ def _tree(text: str, path: Path) -> tuple[yaml.Node, Any]:
         raise SceneError(f"{path} is not YAML: {' '.join(str(error).split())}.") from error
     except RecursionError as error:
         raise SceneError(f"{path} is nested too deeply.") from error
-    finally:
-        loader.dispose()
 
 
 def _loader() -> type[yaml.SafeLoader]:
     """A loader by the core schema of YAML 1.2 (section 10.3.2): what people say stays what they say."""
     import yaml
 
-    class Loader(yaml.SafeLoader):
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # it comes without types
         yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
 
     null, number = "tag:yaml.org,2002:null", "tag:yaml.org,2002:float"
@@ -148,8 +146,9 @@ def _below(node: yaml.Node) -> Iterator[yaml.Node]:
 
 
 def _in_words(error: ValidationError, tree: yaml.Node, path: Path) -> str:
-    """The first of pydantic's findings, for a person."""
-    problem = error.errors(include_url=False)[0]
+    """One of pydantic's findings, for a person: a wrong name says more than what it leaves missing."""
+    problems = error.errors(include_url=False)
+    problem = min(problems, key=lambda one: one["type"] != "extra_forbidden")
     place = problem["loc"]
     where = f"{path} line {_line(tree, place)}"
     name = next((str(part) for part in reversed(place) if isinstance(part, str)), "this")
@@ -158,8 +157,8 @@ def _in_words(error: ValidationError, tree: yaml.Node, path: Path) -> str:
     message = re.sub("^(Value error, |Input |String |Assertion failed, )", "", problem["msg"])
     match problem["type"]:
         case "extra_forbidden":
-            known = get_close_matches(name, _fields_beside(tree, place), 1, 0.6)
-            meant = f"; did you mean {known[0]!r}?" if known else f"; there are {_listed(tree, place)}"
+            known = get_close_matches(name, _fields_beside(place), 1, 0.6)
+            meant = f"; did you mean {known[0]!r}?" if known else f"; there are {_listed(place)}"
             return f"{where}: {name!r} is no field{meant}{'' if known else '.'}{also}"
         case "missing":
             return f"{where}: {name!r} is missing.{also}"
@@ -168,7 +167,7 @@ def _in_words(error: ValidationError, tree: yaml.Node, path: Path) -> str:
     return f"{where}: {name!r} {message[:1].lower()}{message[1:]}, and is {problem['input']!r}.{also}"
 
 
-def _fields_beside(tree: yaml.Node, place: tuple[int | str, ...]) -> list[str]:
+def _fields_beside(place: tuple[int | str, ...]) -> list[str]:
     """The names that could stand where an unknown one does."""
     model: Any = Scene
     for part in place[:-1]:
@@ -178,15 +177,13 @@ def _fields_beside(tree: yaml.Node, place: tuple[int | str, ...]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items() if name != "file"]
 
 
-def _listed(tree: yaml.Node, place: tuple[int | str, ...]) -> str:
-    return ", ".join(_fields_beside(tree, place))
+def _listed(place: tuple[int | str, ...]) -> str:
+    return ", ".join(_fields_beside(place))
 
 
 def _model_of(model: Any, name: str) -> Any:
     """The model of a field's value, or of the items in it."""
-    field = next(
-        (field for known, field in model.model_fields.items() if name in (known, field.alias)), None
-    )
+    field = next((field for known, field in model.model_fields.items() if name in (known, field.alias)), None)
     if field is None:
         return model
     pending = [field.annotation]

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -13,6 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from voice.events import DiscardReason, Status
+from voice.scenes.sentences import event_names
 from voice.settings import Settings
 
 Seconds = Annotated[float, Field(ge=0, le=36_000, allow_inf_nan=False)]
@@ -55,6 +57,14 @@ class EventPattern(_Model):
     def _named(cls, value: object) -> object:
         return {"event": value} if isinstance(value, str) else value
 
+    @field_validator("event")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        if name not in event_names():
+            near = get_close_matches(name, event_names(), 1)
+            raise ValueError(f"{name!r} is no event" + (f"; did you mean {near[0]!r}?" if near else ""))
+        return name
+
     @property
     def fields(self) -> Mapping[str, Any]:
         """What its other fields must be."""
@@ -89,6 +99,7 @@ class Part(StrEnum):
     MICROPHONE = "microphone"
     SPEAKER = "speaker"
     HOST = "host"
+    JOURNAL = "journal"
 
 
 class Fault(_Model):
@@ -130,7 +141,8 @@ class Happening(_OneOf):
     """Something that a person, a room or a part does."""
 
     DOINGS: ClassVar[tuple[str, ...]] = (
-        "say", "sound", "pause", "hush", "type", "send", "key", "stop", "interrupt", "voice", "answer", "fault",
+        "say", "sound", "pause", "hush", "type", "send", "key", "stop", "interrupt", "voice", "answer",
+        "fault",
     )  # fmt: skip
 
     at: Seconds | None = None
@@ -213,8 +225,9 @@ class Step(_OneOf):
     """It calls the tool `narrate`, and waits until that was heard."""
     calls: Call | None = None
     asks: Call | None = None
-    """It needs an answer in the structure of this question, on the screen or aloud; ``risky`` for a permission."""
+    """It needs an answer in the structure of that question, on the screen or aloud …"""
     risky: bool = False
+    """… and it is a permission."""
     works: Seconds | None = None
     """It thinks, for so long."""
     fails: str | None = None
@@ -325,9 +338,11 @@ class Expected(_Model):
     """The messages that it has not accepted at the end."""
     discarded: tuple[Dropped, ...] | None = None
     """All that was heard and not delivered, in order."""
+    kept: tuple[str, ...] | None = None
+    """What the journal still has at the end, by its words so far: what a next session would offer."""
     tools: tuple[Tools, ...] = ()
     said: tuple[str, ...] | None = None
-    """What was spoken, in this order: each is all of what was heard of one sentence, or a run of its words."""
+    """Runs of words that were spoken, in this order, in sentences that were heard to their end."""
     never_said: tuple[str, ...] = ()
     """Words that are in nothing that was spoken."""
     notices: tuple[str, ...] = ()

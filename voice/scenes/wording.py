@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -49,7 +50,10 @@ class Wording:
     _last: int = -1
 
     def put(self, text: str, samples: Samples, at_s: float) -> int:
-        """Lay a text over the sound that it is said in, which begins then; returns the number of the text."""
+        """Lay a text over the sound that it is said in, which begins then; returns the number of the text.
+
+        What is heard together, of two who speak at once, is understood in the order of its words.
+        """
         offset = round(at_s * SAMPLE_RATE) // FRAME_SAMPLES
         for word, frame in placed_words(text, samples):
             self.placed.append(PlacedWord(word, offset + frame, self._says))
@@ -78,7 +82,7 @@ class Wording:
         A piece is found again by its frames. Those that were changed on the way (our own voice was taken out
         of them) are taken to lie before the one that follows them.
         """
-        numbers = self._numbers(samples.reshape(-1, FRAME_SAMPLES))
+        numbers = self._numbers(list(samples.reshape(-1, FRAME_SAMPLES)))
         found = sorted((word for word in self.placed if word.frame in numbers), key=lambda word: word.frame)
         return " ".join(word.text for word in found), tuple(dict.fromkeys(word.say for word in found))
 
@@ -136,7 +140,7 @@ def _stretches(samples: Samples) -> list[list[int]]:
 def _joined(stretches: list[list[int]], count: int) -> list[list[int]]:
     """So many stretches, parted at the longest pauses."""
     while len(stretches) > max(1, count):
-        gaps = [later[0] - earlier[-1] for earlier, later in zip(stretches, stretches[1:], strict=False)]
+        gaps = [later[0] - earlier[-1] for earlier, later in pairwise(stretches)]
         at = int(np.argmin(gaps))
         stretches = [*stretches[:at], stretches[at] + stretches[at + 1], *stretches[at + 2 :]]
     return stretches
