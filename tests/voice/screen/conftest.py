@@ -11,7 +11,11 @@ import pexpect
 import pyte
 import pytest
 
+from questionnaire.presenters.terminal.dialog import GUARD_S
+
 ESC = "\x1b"
+WITHIN_S = 60.0
+"""A hang: how fast anything is, is measured elsewhere."""
 
 
 class Terminal:
@@ -47,11 +51,30 @@ class Terminal:
             self.raw += data
             self._stream.feed(data)
 
-    def until(self, text, seconds=10.0, *, gone=False):
-        """Wait until this stands on the screen, or with ``gone`` until it does not."""
-        limit = time.monotonic() + seconds
-        while (text in self.text) is gone:
+    def until(self, text, *, times=1, gone=False):
+        """Wait until this stands on the screen, so many times; with ``gone`` until it does not."""
+        limit = time.monotonic() + WITHIN_S
+        while (self.text.count(text) >= times) is gone:
             assert time.monotonic() < limit, f"{text!r} {'still' if gone else 'not'} in:\n{self.text}"
+            self.read()
+        return self
+
+    def ready(self):
+        """Wait until the question that stands there takes keys: those of its first moments are not for it.
+
+        They are counted from when it has been drawn, and a program that has drawn waits for what comes next.
+        """
+        limit = time.monotonic() + WITHIN_S
+        while Path(f"/proc/{self.program}/stat").read_text().rpartition(")")[2].split()[0] != "S":
+            assert time.monotonic() < limit, self.text
+            self.read(0.005)
+        return self.settle(GUARD_S + 0.1)
+
+    def until_so(self, fact):
+        """Wait until this is so, and stays so when all is drawn."""
+        limit = time.monotonic() + WITHIN_S
+        while not (fact() and self.settle() and fact()):
+            assert time.monotonic() < limit, self.text
             self.read()
         return self
 
@@ -68,16 +91,16 @@ class Terminal:
             time.sleep(0.08 if key == ESC else 0.02)
         return self
 
-    def send_until(self, keys, text, seconds=20.0):
+    def send_until(self, keys, text):
         """Send these keys, and again after a pause, until this stands on the screen.
 
-        What is asked takes none in its first moments, which are long where the machine is busy.
+        What is asked takes none in its first moments.
         """
-        limit = time.monotonic() + seconds
+        limit = time.monotonic() + WITHIN_S
         while text not in self.text:
             assert time.monotonic() < limit, f"{text!r} not in:\n{self.text}"
             self.send(keys)
-            pause = time.monotonic() + 1.0
+            pause = time.monotonic() + 3.0
             while text not in self.text and time.monotonic() < pause:
                 self.read()
         return self

@@ -53,18 +53,18 @@ def test_by_voice_and_keyboard_in_turn(chat):
             "stop-voice.wav",
         )
     )
-    terminal.until("you talk with the demo agent", 20)
-    terminal.until("● Yes, please.", 30).until("♪ Question 1: What kind of project", 20)
-    terminal.until("● The second one.", 30).until("So it is: A library. Say work").until("listening")
-    terminal.until("hearing you", 20).settle(0.8)  # in the middle of the third
+    terminal.until("you talk with the demo agent")
+    terminal.until("● Yes, please.").until("♪ Question 1: What kind of project")
+    terminal.until("● The second one.").until("So it is: A library. Say work").until("listening")
+    terminal.until("hearing you").settle(0.8)  # in the middle of the third
     terminal.send("help").until("microphone held").send("\r").until("> help").until("know five words")
-    terminal.until("you typed instead; not sent", 20)
-    terminal.until("hearing you", 20).send(F2).until("F2 voice on", 20)
-    terminal.send("ask\r").until("❯ 1. A web service", 20).settle(0.4)
+    terminal.until("you typed instead; not sent")
+    terminal.until("hearing you").send(F2).until("F2 voice on")
+    terminal.send("ask\r").until("❯ 1. A web service").ready()
     assert "♪ Question" not in "\n".join(terminal.lines[-8:])  # it is on the screen
     terminal.send(DOWN, "\r").until("2. A library", gone=True).settle()
     assert told(terminal).count("So it is: A library.") == 2
-    terminal.send(F2).until("listening", 20).until("heard: stop the voice", 30).until("F2 voice on")
+    terminal.send(F2).until("listening").until("heard: stop the voice").until("F2 voice on")
     assert terminal.send(CTRL_D).ended() == 0
     story = re.sub(r"not sent: .*?(?= you | agent |$)", "not sent: …", told(terminal))
     assert "● Yes, please." in story
@@ -74,51 +74,51 @@ def test_by_voice_and_keyboard_in_turn(chat):
 
 
 def test_questions_are_asked_as_the_settings_have_it(chat):
-    group = '[questionnaire]\ncontract = "form"\ntimeout_s = 2.0\nbell = true\n'
-    terminal = chat(settings=group).until("voice off", 20).send("ask\r").until("❯ 1. A web service", 20)
-    assert "\a" in terminal.settle(0.5).raw.decode()
-    terminal.until("Undecided, then.", 20).settle(0.4)
-    terminal.send("ask\r").until("❯ 1. A web service", 20).settle(0.4).send(DOWN, "\r")
-    terminal.until("So it is: A library.", 10)
+    group = '[questionnaire]\ncontract = "form"\ntimeout_s = 6.0\nbell = true\n'
+    terminal = chat(settings=group).until("voice off").send("ask\r").until("❯ 1. A web service")
+    terminal.until_so(lambda: b"\a" in terminal.raw)
+    terminal.until("Undecided, then.").send("ask").send_until("\r", "❯ 1. A web service")
+    terminal.ready().send(DOWN, "\r")
+    terminal.until("So it is: A library.")
     assert terminal.send(CTRL_D).ended() == 0
 
 
 def test_settings_of_the_questionnaire_that_cannot_be_used_are_told(chat):
-    terminal = chat(settings="[questionnaire]\ntimeout_s = -1\n").until("questionnaire.timeout_s", 20)
+    terminal = chat(settings="[questionnaire]\ntimeout_s = -1\n").until("questionnaire.timeout_s")
     assert terminal.ended() == 2
 
 
 def test_what_comes_while_the_agent_works_waits_and_is_sent(chat):
-    terminal = chat().until("voice off", 20).send("help\r").until("know five words", 10)
-    terminal.send("work\r").until("agent working", 20)
-    terminal.send("and then the docs\r").until("waits: and then the docs", 10)
+    terminal = chat().until("voice off").send("help\r").until("know five words")
+    terminal.send("work\r").until("agent working")
+    terminal.send("and then the docs\r").until("waits: and then the docs")
     terminal.until("1 waiting")
-    terminal.until("Done. Say delete", 30).until("waits: and then the docs", 20, gone=True)
-    terminal.until("❯ 1. A web service", 20)
-    assert terminal.settle(0.4).send("\x1b").until("Undecided").send(CTRL_D).ended() == 0
+    terminal.until("Done. Say delete").until("waits: and then the docs", gone=True)
+    terminal.until("❯ 1. A web service")
+    assert terminal.ready().send("\x1b").until("Undecided").send(CTRL_D).ended() == 0
 
 
 def test_what_was_typed_and_not_sent_is_told_when_one_leaves(chat):
-    terminal = chat().until("voice off", 20).send("work\r").until("agent working", 10)
-    terminal.send("and then the docs\r").until("waits: and then the docs", 10)
+    terminal = chat().until("voice off").send("work\r").until("agent working")
+    terminal.send("and then the docs\r").until("waits: and then the docs")
     assert terminal.send(CTRL_D).ended() == 0
     assert "This was not sent: and then the docs" in told(terminal)
 
 
 def test_interrupting_a_permission_and_a_crash_by_keyboard_alone(chat):
-    terminal = chat().until("voice off", 20)
-    terminal.send("work\r").until("agent working", 10).send(CTRL_C).until("agent working", gone=True)
-    terminal.until("Ctrl-C again quits", 5, gone=True)
-    terminal.send("delete\r").until("May I delete the folder build?", 10)
+    terminal = chat().until("voice off")
+    terminal.send("work\r").until("agent working").send(CTRL_C).until("agent working", gone=True)
+    terminal.until("Ctrl-C again quits", gone=True)
+    terminal.send("delete\r").until("May I delete the folder build?")
     terminal.send_until(DOWN, "❯ 2.").send("\r").until("I leave it, then.")
     terminal.until("> ").send("crash").send_until("\r", "The demo agent has crashed")
-    terminal.send("help\r").until("know five words", 10)
+    terminal.send("help\r").until("know five words")
     assert terminal.send(CTRL_D).ended() == 0
 
 
 def test_a_terminal_that_only_prints_is_talked_with_in_lines(chat):
     terminal = chat(replies=("yes-please.wav",), environment={"TERM": "dumb"})
-    terminal.until("you said: Yes, please.", 30).until("agent: Question 1", 20)
+    terminal.until("you said: Yes, please.").until("agent: Question 1")
     assert b"\x1b" not in terminal.raw
     assert terminal.send("/quit\r").ended() == 0
 
@@ -152,9 +152,9 @@ def test_without_a_terminal_lines_go_in_and_out(tmp_path):
 def test_every_way_to_end_it_leaves_a_sane_terminal_and_no_child(chat, moment, number):
     replies = () if moment in ("question", "off") else ("sentence-commit.wav",)
     terminal = chat(replies=replies)
-    terminal.until({"starting": "you talk with", "hearing you": "hearing you"}.get(moment, "voice off"), 30)
+    terminal.until({"starting": "you talk with", "hearing you": "hearing you"}.get(moment, "voice off"))
     if moment == "question":
-        terminal.send("ask\r").until("❯ 1. A web service").settle(0.4)
+        terminal.send("ask\r").until("❯ 1. A web service").ready()
     program = psutil.Process(terminal.program)
     family = [program, *program.children(recursive=True)]
     began = time.monotonic()

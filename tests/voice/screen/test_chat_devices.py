@@ -19,15 +19,15 @@ def test_the_devices_in_use_are_shown_and_a_key_silences_what_is_spoken(
         command = ["paplay", "--device=mic_in", fixtures_folder / recording]
         subprocess.run(command, env=sound_server.env, check=True)
 
-    terminal = on_terminal(VOICE, "chat", environment=sound_server.env).until("listening", 30)
+    terminal = on_terminal(VOICE, "chat", environment=sound_server.env).until("listening")
     terminal.until("mic default · speaker the default speaker")
     speak("yes-please.wav")
-    terminal.until("● Yes, please.", 30).until("narrating", 20).until("♪ Question 1", 20)
+    terminal.until("● Yes, please.").until("narrating").until("♪ Question 1")
     terminal.send(F3).until("narration interrupted").until("listening")
     speak("second-one.wav")
-    terminal.until("● The second one.", 30).until("So it is: A library")
+    terminal.until("● The second one.").until("So it is: A library")
     terminal.send("a draft").until("microphone held").send("\x1b").until("microphone held", gone=True)
-    terminal.send(F2).until("F2 voice on", 20)
+    terminal.send(F2).until("F2 voice on")
     assert terminal.send(CTRL_D).ended() == 0
     shown = [line.split(" ")[0] for line in terminal.history]
     assert set(shown) <= {"before", "", "you", "agent", "ended"}  # no library wrote across the screen

@@ -61,7 +61,7 @@ def test_lines_with_a_slash_act_and_others_are_sent(plain):
 
 
 def test_a_question_is_asked_in_lines_and_what_was_typed_before_it_is_no_answer(plain):
-    terminal = plain().send("ask 0.3\r", "2 or so")
+    terminal = plain().send("ask 1.0\r", "2 or so")
     terminal.until("Merge how?").until("This was typed before, and is dropped: 2 or so").settle()
     assert "answered" not in terminal.text
     terminal.send_until("1\r", "answered: [Answer(selected=(0,)")
@@ -69,7 +69,7 @@ def test_a_question_is_asked_in_lines_and_what_was_typed_before_it_is_no_answer(
 
 
 def test_the_second_ctrl_c_quits(plain):
-    terminal = plain().send("!AgentStarted()\r").settle()
+    terminal = plain().send("!AgentStarted(), Notice('at work')\r").until("at work")
     terminal.send("\x03").until("interrupted").until("Ctrl-C again quits.").send("\x03")
     assert terminal.ended() == 130
 
@@ -128,5 +128,5 @@ def test_a_line_for_the_conversation_is_no_answer_to_the_question_that_is_asked(
     ).until("silenced")
     assert "answered" not in terminal.text
     terminal.send("2\r").until("answered: [Answer(selected=(1,)")
-    terminal.send("ask\r").until("\nask")
-    assert terminal.settle(0.8).send("/quit\r").ended() == 0
+    terminal.send("ask\r").until("\nask").settle(0.8)
+    assert terminal.send_until("/quit\r", "ended ").ended() == 0
