@@ -85,6 +85,7 @@ from voice.turn_taking import (
     Drop,
     DropTurn,
     Happening,
+    Keep,
     Kind,
     Obeyed,
     Play,
@@ -603,6 +604,8 @@ class Chat:
                     self._decide(utterances, text, reason)
                 case Obeyed(utterances):
                     self._decide(utterances, "", DiscardReason.COMMAND)
+                case Keep(message):
+                    self._session.keep(message)
                 case DropTurn(reason):
                     self._voice.drop_turn(reason)
                 case Say(sentence, written):

@@ -122,7 +122,8 @@ class VoiceServer:
         self._emit = emit
         self._journal = journal
         self._language = settings.speaking.language
-        self._turns = TurnTaking(settings)
+        # A call returns its reply at once: what its speaker goes on with cannot be added to it any more.
+        self._turns = TurnTaking(settings.changed("conversation", reopen_s=0.0))
         self._patience_s = 2 * settings.conversation.answer_within_s + LONGER_S
         self._speaks = voice_toolset(self._speak)
         self.tools = AdjustableToolset(

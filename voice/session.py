@@ -31,6 +31,7 @@ class Session:
         self._journal = journal
         self._inbox: list[_Waiting] = []
         self._sending: _Waiting | None = None
+        self._kept: UserMessage | None = None
         self._host: Host | None = None
         self._changed = anyio.Event()
         self._sent: list[UserMessage] = []
@@ -91,6 +92,11 @@ class Session:
             self._emit(MessageReopened(instead_of.text, sent=True))
         return waiting
 
+    def keep(self, message: UserMessage | None) -> None:
+        """Do not hand this one over while it waits; what comes later overtakes it. None: keep none back."""
+        self._kept = message
+        self.look()
+
     def take_back(self) -> UserMessage | None:
         """Take the newest spoken message out again; None where there is none that can be taken back."""
         waiting = self._newest_spoken()
@@ -147,10 +153,10 @@ class Session:
         """What can go now: while the host is busy (or away) only what need not wait for it."""
         if self._host is None:
             return None
+        free = [waiting for waiting in self._inbox if waiting.message is not self._kept]
         if not self._host.busy:
-            return next(iter(self._inbox), None)
-        urgent = (waiting for waiting in self._inbox if waiting.delivery is not Delivery.FOLLOW_UP)
-        return next(urgent, None)
+            return next(iter(free), None)
+        return next((waiting for waiting in free if waiting.delivery is not Delivery.FOLLOW_UP), None)
 
     def _newest_spoken(self) -> _Waiting | None:
         spoken = (

@@ -248,6 +248,13 @@ class Do(StrEnum):
 
 
 @dataclass(frozen=True)
+class Keep:
+    """Do not hand this message over while it waits: its speaker goes on. None: keep none back any more."""
+
+    message: UserMessage | None
+
+
+@dataclass(frozen=True)
 class DropTurn:
     """End the turn that is open: it will be no message, for this reason."""
 
@@ -276,7 +283,7 @@ class Tell:
     event: Event
 
 
-Act = Deliver | Drop | Obeyed | Do | DropTurn | Say | Play | Tell
+Act = Deliver | Drop | Obeyed | Keep | Do | DropTurn | Say | Play | Tell
 
 _PLAIN_COMMANDS = {
     Command.REPEAT: Do.REPEAT,
@@ -304,6 +311,11 @@ GOES_ON_S = 5.0
 may have to be taken back by itself."""
 
 
+KEPT_S = 10.0
+"""A message whose speaker seems to go on is kept from the agent for so long at most: a television that is
+taken for speech never pauses."""
+
+
 STANDS_S = 3.0
 """After so long without a key whoever began a line is taken to have turned away from it: longer than somebody
 looks for a word, shorter than anybody waits for an answer."""
@@ -318,6 +330,21 @@ class _Open:
     """Whether it goes to an agent that is at work on something else: that is not broken off."""
     sent_s: float | None = None
     """When the agent accepted it, None until then."""
+
+    def accepted(self, message: UserMessage, at_s: float) -> _Open | None:
+        """Itself, when the agent has accepted that message; None where nothing can be added any more."""
+        if self.message is not message:
+            return self
+        return None if self.steered else replace(self, sent_s=at_s)
+
+
+@dataclass(frozen=True)
+class _GoesOn:
+    """What somebody who has begun to speak goes on with, for all that one can tell before there are words."""
+
+    before: _Open
+    since_s: float
+    """When they began to."""
 
 
 class TurnTaking:
@@ -359,6 +386,10 @@ class TurnTaking:
         self._held: list[UserMessage] = []
         """What was said and waits for the end word."""
         self._open: _Open | None = None
+        self._goes_on: _GoesOn | None = None
+        """While it is set the agent is told nothing of it, and what the agent does does not part the two."""
+        self._kept_s: float | None = None
+        """For how long a message has been kept back; None where none is."""
         self._last_heard = ""
         self._obeyed_at_s = 0.0
         self._no_words_told = False
@@ -414,7 +445,7 @@ class TurnTaking:
         match happening:
             case Passed(seconds, busy, waits):
                 self._still_s += seconds
-                return [*self._let_narrate(waits), *self._passed(seconds, busy)]
+                return [*self._let_narrate(waits), *self._keep_on(seconds), *self._passed(seconds, busy)]
             case Drafted(text):
                 return self._drafted(text)
             case Typed(text, at_s):
@@ -430,21 +461,25 @@ class TurnTaking:
             case Waiting():
                 self._waiting = happening
             case Accepted(message, at_s):
-                if self._open is not None and self._open.message is message:
-                    self._open = None if self._open.steered else replace(self._open, sent_s=at_s)
+                self._open = self._open and self._open.accepted(message, at_s)
+                if self._goes_on is not None:
+                    before = self._goes_on.before.accepted(message, at_s)
+                    self._goes_on = _GoesOn(before, self._goes_on.since_s) if before is not None else None
             case Answering():
                 self._answered()
             case Asking(on):
                 self._asking, self._reply_due, self._open = on, False, None
                 self._question, self._idle_s, self._repeated = "", 0.0, False
                 self._verbatim, self._options = False, ()
+                return self._went_on()
             case VoiceStateChanged(state):
                 return self._voice_is(state)
             case Silenced():
                 return [*self._stir(), *self._fall_silent()]
             case MicrophoneLost():
                 self._microphone_lost, self._speaking = True, False
-                return self._resume()  # no words will follow, nor time by the microphone
+                # No words will follow, nor time by the microphone.
+                return [*self._went_on(), *self._resume()]
             case MicrophoneBack():
                 self._microphone_lost = False
                 return [Play(Earcon.LISTENING)]
@@ -454,11 +489,11 @@ class TurnTaking:
                 return self._stir()
             case AgentEnded(error):
                 self._working = False
-                self._answered()
+                self._over()
                 return [*self._stir(), *([Say(error, written=False)] if error else [])]
             case HostLost(sentence):
                 self._working, self._reply_due, self._question = False, False, ""
-                self._answered()
+                self._over()
                 return [*self._stir(), Say(sentence, written=False)]
             case _:
                 return self.heard([happening])
@@ -471,15 +506,16 @@ class TurnTaking:
         acts: list[Act] = []
         for event in events:
             match event:
-                case SpeechStarted():
-                    acts += [Tell(event), *self._somebody_speaks()]
+                case SpeechStarted(at_s):
+                    acts += [Tell(event), *self._somebody_speaks(at_s)]
                 case SpeechEnded():
                     self._speaking, self._ended = False, True
                     acts.append(Tell(event))
                 case UserMessage():
-                    acts += self._said(event)
+                    acts += [*self._said(event), *self._went_on()]
                 case Discarded():
                     acts += self._heard_for_nothing(event, in_words)
+                    acts += [] if in_words else self._went_on()
                 case CommandHeard():
                     acts += self._stopped(event)
                 case PartialTranscript(text, at_s):
@@ -513,6 +549,7 @@ class TurnTaking:
             if self._speaking:
                 self._speaking = False
                 acts.append(DropTurn(DiscardReason.TYPED_INSTEAD))
+            acts += self._went_on()
             acts += self._drop_held(DiscardReason.TYPED_INSTEAD)
             acts += [*self._fall_silent(), self._deliver(UserMessage(text, "keyboard", at_s))]
         if held_microphone:
@@ -521,13 +558,26 @@ class TurnTaking:
 
     # --- What was said ------------------------------------------------------------------------------------
 
-    def _somebody_speaks(self) -> list[Act]:
+    def _somebody_speaks(self, at_s: float) -> list[Act]:
         self._speaking = self._busy = True
         acts = [] if self._asleep else self._stir()
         if self._narrating is not None and not self._asleep:
             self._paused_s = 0.0
             acts.append(Do.PAUSE)
-        return acts
+        return [*acts, *self._may_go_on(at_s)]
+
+    def _may_go_on(self, at_s: float) -> list[Act]:
+        """Take whoever begins to speak for going on with the last message, where that is so soon."""
+        before = self._open
+        if before is None or self._goes_on is not None or not self._is_soon(before, at_s):
+            return []
+        if before.steered and not self._waiting.spoken:
+            return []  # it is on its way to an agent that is at work on something else
+        self._goes_on = _GoesOn(before, at_s)
+        if before.sent_s is not None:
+            return []
+        self._kept_s = 0.0
+        return [Keep(before.message)]
 
     def _said(self, message: UserMessage) -> list[Act]:
         text = message.text
@@ -575,7 +625,7 @@ class TurnTaking:
         if self._reply_due and delivery is Delivery.FOLLOW_UP:
             delivery = Delivery.STEER
         self._reply_due, self._question, self._repeated = False, "", False
-        before = self._open if self._adds_to_open(message) else None
+        before = self._added_to(message)
         if before is not None:
             message = joined_message([before.message, message])
         spoken = message.source == "voice" and not (self._asking or self._ends_by_word)
@@ -583,20 +633,51 @@ class TurnTaking:
         self._open = _Open(message, steered) if spoken else None
         return Deliver(message, delivery, before.message if before is not None else None)
 
-    def _adds_to_open(self, message: UserMessage) -> bool:
-        """Whether this is what the speaker of the last message went on to say."""
-        within_s, before = self._settings.reopen_s, self._open
-        if before is None or message.heard is None or not within_s or self._asking:
+    def _added_to(self, message: UserMessage) -> _Open | None:
+        """What the speaker of a message went on with in it."""
+        if message.heard is None:
+            return None
+        if self._goes_on is not None and message.heard.start_s >= self._goes_on.since_s:
+            return self._goes_on.before
+        before = self._open
+        if before is None or not self._is_soon(before, message.heard.start_s):
+            return None
+        return before if before.sent_s is not None or self._waiting.spoken else None
+
+    def _is_soon(self, before: _Open, start_s: float) -> bool:
+        """Whether what begins then is added to a message."""
+        within_s = self._settings.reopen_s
+        if not within_s or self._asking:
             return False
         if before.sent_s is not None:
-            return message.heard.start_s <= before.sent_s + within_s
-        soon = message.heard.start_s <= before.message.at_s + max(GOES_ON_S, within_s)
-        return soon and self._waiting.spoken
+            return start_s <= before.sent_s + within_s
+        return start_s <= before.message.at_s + max(GOES_ON_S, within_s)
+
+    def _went_on(self) -> list[Act]:
+        """Whoever went on with a message has ended, or it was nothing: what was kept back can go."""
+        self._goes_on = None
+        kept, self._kept_s = self._kept_s is not None, None
+        return [Keep(None)] if kept else []
+
+    def _keep_on(self, seconds: float) -> list[Act]:
+        if self._kept_s is None:
+            return []
+        self._kept_s += seconds
+        if self._kept_s < KEPT_S:
+            return []
+        self._kept_s = None
+        return [Keep(None)]
 
     def _answered(self) -> None:
         """What the agent has answered, or acted on, is not said once more."""
         if self._open is not None and self._open.sent_s is not None:
             self._open = None
+
+    def _over(self) -> None:
+        """Nor is what it has done, also where its speaker goes on: that is said by itself."""
+        self._answered()
+        if self._goes_on is not None and self._goes_on.before.sent_s is not None:
+            self._goes_on = None
 
     def _heard_for_nothing(self, event: Discarded, in_words: bool) -> list[Act]:
         if self._asleep:
@@ -760,7 +841,7 @@ class TurnTaking:
         if not (waits and self._draft and self._speaking and self._still_s >= STANDS_S):
             return []
         self._speaking = False
-        return [DropTurn(DiscardReason.TALKED_OVER)]
+        return [DropTurn(DiscardReason.TALKED_OVER), *self._went_on()]
 
     def _passed(self, seconds: float, busy: bool) -> list[Act]:
         self._busy = busy
@@ -810,7 +891,7 @@ class TurnTaking:
         self._speaking = self._ended = self._busy = self._unfinished = False
         self._narrating = self._paused_s = None
         self._question, self._idle_s = "", 0.0
-        return [*self._drop_held(DiscardReason.CUT_OFF), Play(Earcon.OFF)]
+        return [*self._went_on(), *self._drop_held(DiscardReason.CUT_OFF), Play(Earcon.OFF)]
 
 
 def joined_message(parts: Sequence[UserMessage]) -> UserMessage:

@@ -927,6 +927,49 @@ async def test_a_sentence_that_goes_on_after_a_pause_reaches_the_agent_as_one_me
     assert conversation.of(MessageReopened) == [MessageReopened("Use Redis", sent=True)]
 
 
+async def test_what_the_agent_does_while_its_user_goes_on_does_not_part_the_sentence():
+    conversation = Conversation("Use Redis", "and Postgres.")
+    async with conversation.going_on():
+        await conversation.hears(0.5, silence=2.0)
+        conversation.microphone.feed(0.5, spoken=True)
+        await conversation.microphone.drained()
+        conversation.host.write("I will use Redis.")
+        await settled()
+        assert conversation.sent == ["Use Redis"], "nobody knows yet what is being said"
+        await conversation.passes(2.0)
+        assert conversation.host.sent[1:] == [("Use Redis and Postgres.", Delivery.INTERRUPT)]
+    assert conversation.of(MessageReopened) == [MessageReopened("Use Redis", sent=True)]
+
+
+async def test_half_a_sentence_is_not_sent_while_its_speaker_goes_on():
+    conversation = Conversation("Use Redis", "and Postgres.", "")
+    async with conversation.going_on():
+        conversation.host.begin()
+        await conversation.hears(0.5)
+        conversation.microphone.feed(0.5, spoken=True)
+        await conversation.microphone.drained()
+        conversation.host.end()
+        await settled()
+        assert conversation.sent == []
+        await conversation.passes(2.5)
+        assert conversation.sent == ["Use Redis and Postgres."]
+    assert conversation.of(MessageReopened) == [MessageReopened("Use Redis", sent=False)]
+
+
+async def test_a_sound_after_a_sentence_that_waits_keeps_it_back_no_longer_than_it_lasts():
+    conversation = Conversation("Use Redis.", "")
+    async with conversation.going_on():
+        conversation.host.begin()
+        await conversation.hears(0.5)
+        conversation.microphone.feed(0.5, spoken=True)
+        await conversation.microphone.drained()
+        conversation.host.end()
+        await settled()
+        assert conversation.sent == []
+        await conversation.passes(2.5)
+        assert conversation.sent == ["Use Redis."]
+
+
 async def test_what_is_added_while_the_agent_works_on_something_else_waits_as_one_message():
     conversation = Conversation("Use Redis", "and Postgres.")
     async with conversation.going_on():

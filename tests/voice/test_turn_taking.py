@@ -28,6 +28,7 @@ from voice.settings import Settings
 from voice.speaking.earcons import Earcon
 from voice.turn_taking import (
     GOES_ON_S,
+    KEPT_S,
     Accepted,
     Answering,
     Asking,
@@ -36,6 +37,7 @@ from voice.turn_taking import (
     Drafted,
     Drop,
     DropTurn,
+    Keep,
     Kind,
     MicrophoneBack,
     MicrophoneLost,
@@ -806,6 +808,91 @@ def test_answers_to_a_request_and_what_is_ended_by_a_word_are_not_opened_again()
     by_word = machine(controls={"end_word": "over"})
     sent(by_word, from_to("Use Redis over", 1.0, 2.0, 3.6))
     assert delivery_of(by_word, from_to("And Postgres over", 4.0, 5.0, 6.6)).instead_of is None
+
+
+def begins(turns, at_s):
+    """What comes of somebody beginning to speak then."""
+    return [act for act in turns.heard([SpeechStarted(at_s)]) if isinstance(act, Keep)]
+
+
+@pytest.mark.parametrize(
+    "meanwhile",
+    [[Answering()], [AgentStarted(), Answering(), Answering()], [Passed(60.0, busy=True)]],
+    ids=["written", "tools called", "time"],
+)
+def test_whoever_goes_on_before_the_agent_acts_adds_to_what_was_sent_however_long_they_speak(meanwhile):
+    turns = machine()
+    first = sent(turns)
+    assert begins(turns, 4.2) == []  # the agent has it: nothing to keep back
+    for happening in meanwhile:
+        assert not [act for act in turns.take(happening) if isinstance(act, Deliver | Do)]
+    went_on = delivery_of(turns, from_to("and Postgres, in that order.", 4.2, 40.0, 41.6))
+    assert (went_on.instead_of, went_on.message.heard) == (first, Span(1.0, 40.0))
+
+
+@pytest.mark.parametrize("over", [[AgentStarted(), AgentEnded()], [HostLost("It has ended.")]])
+def test_what_the_agent_has_done_meanwhile_is_not_said_once_more(over):
+    turns = machine()
+    sent(turns)
+    begins(turns, 4.2)
+    for happening in over:
+        turns.take(happening)
+    assert delivery_of(turns, from_to("and Postgres.", 4.2, 5.0, 6.6)).instead_of is None
+
+
+def test_who_begins_after_the_agent_has_acted_says_something_new():
+    turns = machine()
+    sent(turns)
+    turns.take(Answering())
+    begins(turns, 4.2)
+    assert delivery_of(turns, from_to("and Postgres.", 4.2, 5.0, 6.6)).instead_of is None
+
+
+def waits(turns):
+    """A message that waits for an agent that is at work."""
+    turns.take(AgentStarted())
+    first = delivery_of(turns, FIRST).message
+    turns.take(Waiting(1, spoken=True))
+    return first
+
+
+def test_a_message_that_waits_is_kept_from_the_agent_while_its_speaker_goes_on():
+    turns = machine()
+    first = waits(turns)
+    assert begins(turns, 5.0) == [Keep(first)]
+    turns.take(AgentEnded())
+    turns.take(Passed(KEPT_S - 1, busy=True))
+    acts = turns.heard([from_to("and Postgres.", 5.0, 6.0, 7.6)])
+    (deliver,) = [act for act in acts if isinstance(act, Deliver)]
+    assert (deliver.instead_of, deliver.message.text) == (first, "Use Redis and Postgres.")
+    assert acts.index(Keep(None)) > acts.index(deliver)
+
+
+@pytest.mark.parametrize(
+    "happening",
+    [
+        Discarded(DiscardReason.NO_WORDS, "", 7.6),
+        from_to("Louder.", 5.0, 6.0, 7.6),
+        Typed("typed"),
+        Asking(on=True),
+        MicrophoneLost(),
+        VoiceStateChanged(VoiceState.DRAINING),
+        Passed(KEPT_S, busy=True),
+    ],
+    ids=["no words", "command", "typed", "asked", "microphone", "off", "time"],
+)
+def test_what_was_kept_back_goes_when_there_are_no_more_words_to_it(happening):
+    turns = machine()
+    waits(turns)
+    begins(turns, 5.0)
+    assert Keep(None) in turns.take(happening)
+    assert Keep(None) not in turns.take(Passed(KEPT_S, busy=True)), "once"
+
+
+def test_without_reopen_nothing_is_kept_back():
+    turns = machine(conversation={"reopen_s": 0})
+    waits(turns)
+    assert begins(turns, 4.0) == []
 
 
 # --- Whatever happens -------------------------------------------------------------------------------------
