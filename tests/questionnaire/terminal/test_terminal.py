@@ -15,6 +15,8 @@ import pyte
 import pytest
 
 import questionnaire
+from questionnaire.presenters.lines import GUARD_S as LINE_GUARD_S
+from questionnaire.presenters.terminal.dialog import GUARD_S
 
 ROOT = Path(questionnaire.__file__).parents[1]
 PREVIEW = "| cost | time |\n|---|---|\n| low | 2 min |"
@@ -83,21 +85,34 @@ class Terminal:
         self.child.delaybeforesend = None
         self.modes = termios.tcgetattr(self.child.child_fd)
 
-    def until(self, text, seconds=10.0):
+    def until(self, text, seconds=60.0):
         """Wait until this stands on the screen."""
+        return self.until_so(lambda: text in self.shown, seconds)
+
+    def until_so(self, fact, seconds=60.0):
+        """Wait until this is so of what is shown."""
         limit = time.monotonic() + seconds
-        while text not in "\n".join(self.screen.display):
-            assert time.monotonic() < limit, f"no {text!r} in:\n" + "\n".join(self.screen.display)
+        while not fact():
+            assert time.monotonic() < limit, self.shown
             with contextlib.suppress(pexpect.TIMEOUT):
                 data = self.child.read_nonblocking(100_000, 0.05)
                 self.raw += data
                 self._stream.feed(data)
         return self
 
+    @property
+    def shown(self):
+        return "\n".join(self.screen.display)
+
     def ready(self, text="Esc declines"):
-        """Wait until the dialog takes keys."""
+        """Wait until the dialog takes keys: not in the first moments after it has been drawn.
+
+        A program that has drawn waits for what comes next.
+        """
         self.until(text)
-        time.sleep(0.35)
+        stat = Path(f"/proc/{self.program}/stat")
+        self.until_so(lambda: stat.read_text().rpartition(")")[2].split()[0] == "S")
+        time.sleep(GUARD_S + 0.05)
         return self
 
     def send(self, *keys):
@@ -108,10 +123,11 @@ class Terminal:
 
     def send_until(self, key, text):
         """Press a key, and again after a pause, until this stands there: at first none is taken."""
-        while text not in "\n".join(self.screen.display):
+        limit = time.monotonic() + 60
+        while text not in self.shown:
+            assert time.monotonic() < limit, self.shown
             with contextlib.suppress(AssertionError):
-                self.send(key).until(text, 1.0)
-            assert self.child.isalive()
+                self.send(key).until(text, 3.0)
         return self
 
     @property
@@ -264,12 +280,10 @@ def test_resizing_leaves_no_row_twice(ask):
     asked = ask({"questions": [DEPLOY, CHECKS]}).ready().send(DOWN)
     for width, height in [(60, 24), (100, 24), (40, 24), (80, 30)]:
         asked.resize(width, height)
-        asked.until("Throwaway", 5)
+        once = ("before", "Deploy]", "Staging cluster", "Throwaway VM", "Enter chooses")
+        asked.until_so(lambda: all(asked.shown.count(text) == 1 for text in once))  # noqa: B023
         time.sleep(0.3)
-        asked.until("Enter chooses")
-        shown = "\n".join(asked.screen.display)
-        for once in ("before", "Deploy]", "Staging cluster", "Throwaway VM", "Enter chooses"):
-            assert shown.count(once) == 1, (once, shown)
+        asked.until_so(lambda: all(asked.shown.count(text) == 1 for text in once))  # noqa: B023
     asked.send(CTRL_C)
     assert asked.result()[0] == 130
 
@@ -277,7 +291,7 @@ def test_resizing_leaves_no_row_twice(ask):
 def test_a_paste_does_not_answer(ask):
     asked = ask(FORM, "--contract", "form").ready().send(TAB).until("Enter answers")
     asked.send(PASTE.format("one\rtwo\r\r")).until("two").send("x").until("x")
-    assert "Enter answers" in "\n".join(asked.screen.display)
+    assert "Enter answers" in asked.shown
     asked.send(ENTER).until("Anything else?").send(CTRL_C)
     code, shown = asked.result()
     assert [answer["answer"] for answer in shown["details"]["answers"]] == ["one\ntwo\n\nx"]
@@ -345,7 +359,7 @@ def test_a_terminal_that_hangs_up_ends_it(ask, tmp_path):
     asked = ask(FORM, "--contract", "form").ready()
     program = asked.program
     asked.child.close(force=False)
-    limit = time.monotonic() + 5
+    limit = time.monotonic() + 60
     while Path(f"/proc/{program}").exists():
         assert time.monotonic() < limit
         time.sleep(0.05)
@@ -373,7 +387,7 @@ def coloured(raw):
 def test_a_terminal_that_only_prints_is_asked_in_plain_lines(ask):
     asked = ask({"questions": [DEPLOY]}, environment={"TERM": "dumb"}).until("> ")
     assert b"\x1b" not in asked.raw
-    time.sleep(1.0)  # lines of the first moments are not taken
+    time.sleep(2 * LINE_GUARD_S)  # lines of the first moments are not taken
     asked.send("2\r").until("ended 0")
 
 
