@@ -17,6 +17,7 @@ from voice.events import (
     Discarded,
     DiscardReason,
     Event,
+    FramesLost,
     HostLost,
     MessageDelivered,
     MessageReopened,
@@ -86,6 +87,8 @@ class SessionStatistics:
             case Discarded(reason=reason):
                 self.spoken -= reason is DiscardReason.TOO_EARLY  # it was a message, to be a reply
                 self.discarded[reason.value] += 1
+            case FramesLost(frames):
+                self.frames_lost += frames
             case HostLost():
                 self.failures["agent_lost"] += 1
             case AgentEnded(error) if error:

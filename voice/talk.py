@@ -45,8 +45,12 @@ async def run(
     from voice.hosts.pydantic_ai import PydanticAiHost
 
     settings = settings or Settings()
-    heard_by = microphone or make_microphone(settings.hearing, lambda sentence: emit(Notice(sentence)))
-    spoken_by = speaker or make_speaker(settings.speaking, heard=True)
+
+    def notice(sentence: str) -> None:
+        emit(Notice(sentence))
+
+    heard_by = microphone or make_microphone(settings.hearing, notice, stand_in=True)
+    spoken_by = speaker or make_speaker(settings.speaking, heard=True, on_notice=notice)
     weights = await anyio.to_thread.run_sync(find_weights, settings.transcription)
     transcriber = make_transcriber(settings.transcription, weights, remember=True)
     hosts: list[PydanticAiHost] = []

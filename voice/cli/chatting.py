@@ -33,6 +33,7 @@ from voice.autonomous import Parts
 from voice.chat import Chat
 from voice.cli.rehearsal import without_questionnaire
 from voice.cli.replies import RecordedReplies
+from voice.cli.switching import Switching
 from voice.errors import SettingsError, StreamClosed, VoiceError
 from voice.events import Event
 from voice.hosts.catalog import MakeHost, host_maker
@@ -40,6 +41,7 @@ from voice.journal.offering import Offering
 from voice.journal.writer import DiskJournal
 from voice.keeping import LAST_SESSION, keep
 from voice.ports import Microphone
+from voice.screen.keys import Order
 from voice.screen.plain import PlainChat
 from voice.screen.terminal import ChatTerminal
 from voice.settings import Settings
@@ -88,6 +90,16 @@ async def converse(
     weights = _Weights(settings, look_now=choices.voice)
     screen = _screen(choices, told_limits(settings), show_latency=settings.conversation.show_latency)
 
+    microphone: Microphone = (
+        replies.microphone if replies else make_microphone(settings.hearing, screen.notice, stand_in=True)
+    )
+    speaker = make_speaker(settings.speaking, heard=choices.heard, on_notice=screen.notice)
+    switching = Switching({"input": microphone, "output": speaker}, screen.tell, screen.notice)
+    screen.orders |= {
+        Order.MIC: partial(switching.ask, "input"),
+        Order.SPEAKER: partial(switching.ask, "output"),
+    }
+
     statistics = SessionStatistics()
 
     def emit(event: Event) -> None:
@@ -98,13 +110,9 @@ async def converse(
 
     @asynccontextmanager
     async def opened() -> AsyncGenerator[Parts]:
-        microphone: Microphone = (
-            replies.microphone if replies else make_microphone(settings.hearing, screen.notice)
-        )
         transcriber = make_transcriber(settings.transcription, await weights.found(), remember=True)
         # Loading what detects speech takes a while for the first time; keys are heard meanwhile.
         await anyio.to_thread.run_sync(make_detector)
-        speaker = make_speaker(settings.speaking, heard=choices.heard)
         parts = open_parts(settings, transcriber, microphone, speaker, screen.notice, journal)
         async with parts as opened_parts:
             yield opened_parts
@@ -134,6 +142,7 @@ async def converse(
                 await tasks.start(_heed_signals, chat, screen, ended)
                 tasks.start_soon(_watch_keys, chat, screen, ended)
                 tasks.start_soon(_keep_now_and_then, statistics)
+                tasks.start_soon(switching.run)
                 if journal is not None:
                     tasks.start_soon(_offering(journal, chat, screen).run)
                 try:
@@ -149,7 +158,7 @@ async def converse(
 def _offering(journal: DiskJournal, chat: Chat, screen: Screen) -> Offering:
     """What is told and done about what earlier conversations have left."""
     offering = Offering(journal_folder(), journal, send=chat.send_kept, say=screen.tell, notice=screen.notice)
-    screen.on_journal = offering.heed
+    screen.orders[Order.JOURNAL] = offering.heed
     return offering
 
 

@@ -76,8 +76,10 @@ async def play(
     """
     screen = Conversation()
     person = _RecordedPerson(replies) if replies else None
-    microphone = person.microphone if person else make_microphone(settings.hearing, screen.remark)
-    speaker = make_speaker(settings.speaking, heard=heard)
+    microphone = (
+        person.microphone if person else make_microphone(settings.hearing, screen.remark, stand_in=True)
+    )
+    speaker = make_speaker(settings.speaking, heard=heard, on_notice=screen.remark)
     transcriber = make_transcriber(settings.transcription, weights)
 
     def emit(event: Event) -> None:

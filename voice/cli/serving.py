@@ -93,8 +93,8 @@ async def _real_parts(settings: Settings, journal: Journal | None) -> AsyncGener
     """Open the devices and the engines; what is missing is told when Voice is switched on, not before."""
     weights = await to_thread.run_sync(find_weights, settings.transcription, abandon_on_cancel=True)
     transcriber = make_transcriber(settings.transcription, weights, remember=True)
-    microphone = make_microphone(settings.hearing, _notice)
-    speaker = make_speaker(settings.speaking, heard=True)
+    microphone = make_microphone(settings.hearing, _notice, stand_in=True)
+    speaker = make_speaker(settings.speaking, heard=True, on_notice=_notice)
     async with open_parts(settings, transcriber, microphone, speaker, _notice, journal) as parts:
         yield parts
 

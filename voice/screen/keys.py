@@ -22,6 +22,16 @@ class Act(StrEnum):
     QUIT = "quit"
 
 
+class Order(StrEnum):
+    """How a line with a slash begins that is for something beside the conversation; more words follow."""
+
+    JOURNAL = "journal"
+    """What was not delivered."""
+    MIC = "mic"
+    """Which microphone is used."""
+    SPEAKER = "speaker"
+
+
 KEYS: Mapping[str, Act] = {"f1": Act.HELP, "f2": Act.VOICE, "c-t": Act.VOICE, "f3": Act.STOP}
 """The keys that act wherever the cursor is, by prompt_toolkit's names."""
 
@@ -37,13 +47,12 @@ HELP = (
     ("Ctrl-C", "", "interrupt the agent; once more, quit"),
     ("Ctrl-D", "/quit", "quit, on an empty line"),
     ("", "/status", "how things stand, with the limits that are set"),
+    ("", "/mic", "which microphones there are; /mic NAME takes one from now on"),
+    ("", "/speaker", "the same for what is heard"),
     ("", "/journal", "what was not delivered; /journal send N or forget N acts on it"),
     ("F1, ?", "/help", "this"),
 )
 """Keys, the line that does the same, and what that is."""
-
-JOURNAL = "/journal"
-"""How a line begins that is for the journal; what follows says what to do there."""
 
 ARMED_S = 3.0
 """So soon after a first Ctrl-C a second one quits."""
@@ -56,16 +65,16 @@ def act_of(line: str) -> Act | None:
     return LINES.get(line.strip())
 
 
-def journal_of(line: str) -> str | None:
-    """What a line asks of the journal, None where it asks nothing of it."""
+def order_of(line: str) -> tuple[Order, str] | None:
+    """What a line asks of something beside the conversation, and what follows that; None where nothing."""
     first, _, rest = line.strip().partition(" ")
-    return rest if first == JOURNAL else None
+    return next(((order, rest.strip()) for order in Order if first == f"/{order}"), None)
 
 
 def message_of(line: str) -> str:
     """What is sent for a line that does nothing else: a control with a second slash before it loses one."""
     plain = line.strip().removeprefix("/")
-    return line.lstrip()[1:] if plain in LINES or journal_of(plain) is not None else line
+    return line.lstrip()[1:] if plain in LINES or order_of(plain) is not None else line
 
 
 def help_lines(*, keys: bool) -> list[str]:

@@ -23,10 +23,10 @@ from voice.events import (
     StatusChanged,
 )
 from voice.screen.entries import STATUS_WORDS, Entry, Kind, Story
-from voice.screen.keys import ARMED_S, QUITTING, Act, act_of, help_lines, journal_of, message_of
+from voice.screen.keys import ARMED_S, QUITTING, Act, Order, act_of, help_lines, message_of, order_of
 from voice.screen.rows import entry_lines, status_lines
 from voice.screen.state import ScreenState, after
-from voice.screen.talking import HUNG_UP, INTERRUPTED, LEFT, NO_JOURNAL, Armed, Talk, Turns
+from voice.screen.talking import HUNG_UP, INTERRUPTED, LEFT, NOBODY_HEEDS, Armed, Talk, Turns
 
 _REST_S = 0.3
 """A conversation whose input has ended is over when it has been at rest for so long."""
@@ -41,7 +41,7 @@ class PlainChat:
     """The conversation as lines, read from one file descriptor and written to another.
 
     `take` is an `Emit`; `presenter` asks questionnaires in lines. ``settings_told`` are the lines that
-    `/status` adds. What is typed after `/journal` goes to `on_journal`.
+    `/status` adds. What is typed after an `Order` goes to what ``orders`` has for it.
     """
 
     help_with = "/help"
@@ -50,7 +50,7 @@ class PlainChat:
     def __init__(
         self, read_fd: int, write_fd: int, *, settings_told: tuple[str, ...] = (), show_latency: bool = False
     ) -> None:
-        self.on_journal: Callable[[str], None] = lambda _: self.tell(NO_JOURNAL)
+        self.orders: dict[Order, Callable[[str], None]] = {}
         self._lines = FileLines(read_fd, write_fd)
         self._is_terminal = os.isatty(read_fd)
         self._wraps = os.isatty(write_fd)
@@ -169,8 +169,8 @@ class PlainChat:
         self._armed.forget()
         if self._talk is None:
             return
-        if (asked := journal_of(line)) is not None:
-            self.on_journal(asked)
+        if (asked := order_of(line)) is not None:
+            self._order(*asked)
             return
         match act_of(line):
             case Act.VOICE:
@@ -187,9 +187,15 @@ class PlainChat:
                 self._talk.draft(line)
                 self._talk.send(message_of(line))
 
+    def _order(self, order: Order, more: str) -> None:
+        if order in self.orders:
+            self.orders[order](more)
+        else:
+            self.tell(NOBODY_HEEDS[order])
+
     def _heed_beside(self, line: str) -> bool:
         """Do what a line asks of the conversation while a question is asked; False where it is for that."""
-        if journal_of(line) is not None:
+        if order_of(line) is not None:
             self._heed(line)
             return True
         match act_of(line):
@@ -253,7 +259,7 @@ class _LinesOfAnswers:
         while (line := await self._lines.read_line(prompt)) is not None and self._heeded(line):
             pass
         plain = line.strip().removeprefix("/") if line is not None else ""
-        if line is not None and (act_of(plain) in _OURS_ALONE or journal_of(plain) is not None):
+        if line is not None and (act_of(plain) in _OURS_ALONE or order_of(plain) is not None):
             return message_of(line)
         return line
 

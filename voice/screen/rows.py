@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from questionnaire import columns
+from voice.audio import FRAME_S
 from voice.screen.entries import Entry, Kind
 from voice.screen.keys import hints
 from voice.screen.state import ScreenState
@@ -204,6 +205,8 @@ def status_lines(state: ScreenState) -> list[str]:
         lines.append(f"speaker: {_line(state.speaker)}")
     if state.level_dbfs is not None:
         lines.append(f"level: {state.level_dbfs:.0f} dBFS")
+    if state.lost_frames:
+        lines.append(f"lost: {state.lost_frames * FRAME_S:.1f} s of sound that was not taken in time")
     if state.partial:
         lines.append(f"heard so far: {_line(state.partial)}")
     return [*lines, *(f"waiting to be sent: {_line(text)}" for text in state.queued)]

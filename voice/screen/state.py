@@ -22,6 +22,8 @@ class ScreenState:
     """How loud the microphone is; None while nothing is heard."""
     microphone: str = ""
     speaker: str = ""
+    lost_frames: int = 0
+    """How much sound the microphone gave that was not taken, since the beginning."""
     partial: str = ""
     """The words so far of what is being said."""
     queued: tuple[str, ...] = ()
@@ -57,6 +59,8 @@ def after(state: ScreenState, event: Event) -> ScreenState:
         case events.DevicesInUse(microphone, speaker):
             level = state.level_dbfs if microphone else None
             return replace(state, microphone=microphone, speaker=speaker, level_dbfs=level)
+        case events.FramesLost(frames):
+            return replace(state, lost_frames=state.lost_frames + frames)
         case events.PartialTranscript(text):
             return replace(state, partial=text)
         case events.Discarded(reason=DiscardReason.TAKEN_BACK, text=text):

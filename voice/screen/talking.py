@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Protocol
 
 import anyio
 
 from questionnaire import Interview
+from voice.screen.keys import Order
 
-NO_JOURNAL = "Nothing is kept here."
-"""What is told where there is no journal."""
+NOBODY_HEEDS: Mapping[Order, str] = {
+    Order.JOURNAL: "Nothing is kept here.",
+    Order.MIC: "This conversation has no microphone that could be another one.",
+    Order.SPEAKER: "This conversation has no speaker that could be another one.",
+}
+"""What is told where nothing heeds an order."""
 
 LEFT, INTERRUPTED, HUNG_UP = 0, 130, 129
 """Exit codes: the user has quit, with Ctrl-C, or the terminal is gone."""

@@ -34,10 +34,10 @@ from questionnaire.inline import (
 )
 from voice.events import Event
 from voice.screen.entries import Entry, Kind, Story
-from voice.screen.keys import ARMED_S, KEYS, Act, act_of, help_lines, journal_of, message_of
+from voice.screen.keys import ARMED_S, KEYS, Act, Order, act_of, help_lines, message_of, order_of
 from voice.screen.rows import LOOKS, Row, above_rows, below_rows, entry_rows, line_rows, status_lines
 from voice.screen.state import ScreenState, after
-from voice.screen.talking import HUNG_UP, INTERRUPTED, LEFT, NO_JOURNAL, Armed, Talk, Turns
+from voice.screen.talking import HUNG_UP, INTERRUPTED, LEFT, NOBODY_HEEDS, Armed, Talk, Turns
 
 PAUSE_S = 1.0
 """A question waits until somebody who is typing has paused for so long: their keys are not meant for it. On
@@ -57,7 +57,7 @@ class ChatTerminal:
     """The conversation on the terminal behind two file descriptors, which are not closed.
 
     `take` is an `Emit`; `presenter` asks questionnaires in place of the input line. ``settings_told`` are the
-    lines that `/status` adds. What is typed after `/journal` goes to `on_journal`.
+    lines that `/status` adds. What is typed after an `Order` goes to what ``orders`` has for it.
     """
 
     help_with = "?"
@@ -66,7 +66,7 @@ class ChatTerminal:
     def __init__(
         self, read_fd: int, write_fd: int, *, settings_told: tuple[str, ...] = (), show_latency: bool = False
     ) -> None:
-        self.on_journal: Callable[[str], None] = lambda _: self.tell(NO_JOURNAL)
+        self.orders: dict[Order, Callable[[str], None]] = {}
         self._fds = (read_fd, write_fd)
         self._settings_told = settings_told
         self._story = Story(show_latency=show_latency)
@@ -254,14 +254,21 @@ class ChatTerminal:
         line = self._input.text
         if line.strip():
             self._input.append_to_history()
-        act, asked = act_of(line), journal_of(line)
+        act, asked = act_of(line), order_of(line)
         if act is None and asked is None and self._talk is not None:
             self._talk.send(message_of(line))
         self._clear()
         if act is not None:
             self._do(act)
         elif asked is not None:
-            self.on_journal(asked)
+            self._order(*asked)
+
+    def _order(self, order: Order, more: str) -> None:
+        self._armed.forget()
+        if order in self.orders:
+            self.orders[order](more)
+        else:
+            self.tell(NOBODY_HEEDS[order])
 
     def _escape(self) -> None:
         self._armed.forget()
