@@ -20,7 +20,8 @@ from words import Comparison
 
 from voice.assembly import find_weights
 from voice.audio import SAMPLE_RATE, Frame, Framer, Samples
-from voice.backends.whisper import COMPUTE_TYPE, TIMESTAMPS_FROM_S
+from voice.backends.whisper import COMPUTE_TYPE
+from voice.backends.whisper_child import TIMESTAMPS_FROM_S
 from voice.events import Discarded, SpeechEnded, UserMessage
 from voice.ports import Microphone, PendingTranscript, Transcriber, Transcript
 from voice.replay import replay

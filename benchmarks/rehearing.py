@@ -20,7 +20,8 @@ from questions import question_for
 from voice.assembly import EARLY_S, make_detector, make_patience
 from voice.audio import FRAME_S, SAMPLE_RATE, Frame, Framer, Samples, silent_frame, to_float
 from voice.backends.recording import read_recording
-from voice.backends.whisper import COMPUTE_TYPE, THREADS, guarded, transcribe
+from voice.backends.whisper import COMPUTE_TYPE, THREADS
+from voice.backends.whisper_child import guarded, transcribe
 from voice.events import Discarded, SpeechStarted, UserMessage
 from voice.listening.endpointing import Endpointer, EndRule, StartRule
 from voice.listening.patience import Patience

@@ -22,7 +22,8 @@ from words import Score, compare, score
 
 from voice.assembly import EARLY_S, find_weights
 from voice.audio import SAMPLE_RATE, Samples
-from voice.backends.whisper import COMPUTE_TYPE, THREADS, guarded, transcribe
+from voice.backends.whisper import COMPUTE_TYPE, THREADS
+from voice.backends.whisper_child import guarded, transcribe
 from voice.backends.whisper_engine import WINDOW_FRAMES, ShortWindowWhisper
 from voice.errors import VoiceError
 from voice.listening.judging import clean

@@ -102,6 +102,8 @@ class TranscriptionSettings(_Group):
     """CPU threads for Whisper; None measures once which number is faster."""
     compute_type: Literal["int8", "float32"] = "int8"
     """How Whisper computes: `voice calibrate` measures which is faster here."""
+    device: Literal["cpu", "cuda", "auto"] = "cpu"
+    """Where: the processor, or a graphics card; what that needs (cuBLAS, cuDNN) is not installed with us."""
     replay_delay_s: Annotated[float, Field(ge=0, le=60)] = 0.3
     """In a replay: the audio time after which a transcription's text is taken."""
 
@@ -153,8 +155,6 @@ class ControlSettings(_Group):
     """Instead of the language's own phrases for that command; none switches it off."""
 
 
-class Settings(_Group):
-    """All of them."""
 class JournalSettings(_Group):
     """What is kept until the agent has it, and how long what it never got."""
 
@@ -166,15 +166,17 @@ class JournalSettings(_Group):
     """Where there is more, the oldest goes first."""
 
 
+class Settings(_Group):
+    """All of them."""
 
     hearing: HearingSettings = HearingSettings()
     transcription: TranscriptionSettings = TranscriptionSettings()
     speaking: SpeakingSettings = SpeakingSettings()
     conversation: ConversationSettings = ConversationSettings()
     controls: ControlSettings = ControlSettings()
+    journal: JournalSettings = JournalSettings()
 
     def changed(self, group: str, **values: object) -> Settings:
-    journal: JournalSettings = JournalSettings()
         """These settings with some values of one group changed; a value of None changes nothing.
 
         Raises `SettingsError` for a value that cannot be used.

@@ -17,11 +17,10 @@ from voice.speaking.manner import FASTEST, SLOWEST
 from voice.speaking.speakable import MAX_SENTENCE
 
 _ATTEMPTS = 2
-_START_WITHIN_S = 15.0
 _ANSWER_WITHIN_S = 5.0
 _CHARACTER_WITHIN_S = 0.005
-"""Time limits: for a cold start, for any answer, and more for each character. They are there for an engine
-that hangs: a sentence takes 10 to 100 ms."""
+"""Time limits for any answer, and more for each character. They are there for an engine that goes round
+without end: a sentence takes 10 to 100 ms."""
 
 _LETTER_S = 0.02
 """Seconds of speech for a letter or digit at rate 1, at least: eSpeak took 0.038 for "the the the", the
@@ -132,9 +131,8 @@ class Pyttsx3Engine:
         for _ in range(_ATTEMPTS):
             if self._closed:
                 raise SpeechEngineDied("The speech engine has been closed.")
-            cold_s = _START_WITHIN_S if self._worker.pid is None else 0.0
             try:
-                return await self._worker.request(header, payload, within_s=cold_s + within_s)
+                return await self._worker.request(header, payload, within_s=within_s)
             except WorkerDied as death:
                 why = f"{death}: {death.last_words.splitlines()[-1]}" if death.last_words else str(death)
             except WorkerFailed as failure:

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from voice.backends.worker import Handler, Message, serve
+from voice.backends.worker import Handler, Message, Wanted, serve
 
 NORMAL_RATE = 200
 """Words a minute at rate 1: what every driver of pyttsx3 starts with."""
@@ -68,7 +68,7 @@ class Voice:
         return any(tag == known or tag.startswith(f"{known}-") for tag in tags for known in _known_as(family))
 
 
-def prepare() -> Handler:
+def prepare(_wanted: Wanted) -> Handler:
     """Start the engine; what it raises says which part is missing."""
     _offer_espeak()
     try:

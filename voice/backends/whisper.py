@@ -1,28 +1,33 @@
 """faster-whisper, in a child process: a call into the engine cannot be interrupted, a process can be killed.
 
-`WhisperTranscriber` is the parent's side; ``python -m voice.backends.whisper`` is the child.
+This is the parent's side; `voice.backends.whisper_child` is the child.
 """
 
 from __future__ import annotations
 
-import math
 import os
-import sys
-from collections import Counter
-from collections.abc import Callable, Sequence
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import ClassVar, Literal, Self
 
 import anyio
 import anyio.abc
 import numpy as np
 
-from voice.audio import SAMPLE_RATE, Samples, to_float
-from voice.backends.worker import Handler, Message, Worker, WorkerDied, WorkerFailed, serve
-from voice.errors import INSTALL, LibraryMissing, ModelBroken, TranscriberDied, TranscriberError
+from voice.audio import SAMPLE_RATE, Samples
+from voice.backends.worker import Message, Unwanted, Worker, WorkerDied, WorkerFailed
+from voice.errors import INSTALL, ModelBroken, TranscriberDied, TranscriberError
 from voice.ports import Transcript
 from voice.tasks import lone_errors
+
+Device = Literal["cpu", "cuda", "auto"]
+"""Where Whisper computes; ``auto`` is ``cuda`` where the driver of such a graphics card is loaded."""
+
+_CARDS = ("/dev/nvidiactl", "/dev/nvmap", "/dev/dxg")
+"""What such a driver makes: on a computer, on a board with its own, and in the Linux of Windows."""
 
 COMPUTE_TYPE = "int8"
 """As accurate as float32 on short replies, and it does not collapse when another process wants a core."""
@@ -30,39 +35,30 @@ COMPUTE_TYPE = "int8"
 THREADS = min(2, os.cpu_count() or 1)
 """The second thread brings 1.7 times on a quiet machine; more of them bring little to one small window."""
 
-WORTH_A_THREAD = 0.8
-"""Two threads are used where they take at most this share of the time that one takes: the microphone, the
-speaker and the agent want the other core too."""
-
-_MEASURED_S = 2.0
-_MEASURED_TIMES = 2
-"""Few: who talks at once waits for it, though at the first start alone."""
-
-TOKENS_A_SECOND = 8
-TOKENS_AT_LEAST = 12
-"""Nobody says more than 8 tokens a second and 12 more: what is longer is a loop."""
-
-TIMESTAMPS_FROM_S = 5.0
-"""Longer pieces are decoded with timestamps. Without them tiny.en loses words behind a short pause inside a
-piece: of the words of a five-minute reply 19.5 % were wrong, and 11.0 % with them. On short replies they do
-harm: 10.0 % against 8.2 %. Both from ``benchmarks/``."""
-
-DOUBTFUL_COMPRESSION = 2.4
-DOUBTFUL_LOG_PROBABILITY = -1.0
-DOUBTFUL_NO_SPEECH = 0.8
-"""Beyond these a short window's text is made again. The first two are those of the reference implementation;
-with the third a text is thrown away, and in a short window it is higher: 0.87 for a "yes" that has 0.68 in a
-whole one."""
-
-GLOSSARY = "Glossary: {}."
-"""How the vocabulary is put before the text. A bare list is gone on with: on recorded people it made 2.6 of
-100 words more wrong with thirty names, 7 with four. In a sentence that ends it is not."""
-
 TRIES = 3
 """How often a piece is given to a new child after one has died of it."""
 
+MOST_WAITING = 60
+"""So many pieces may wait, half an hour of speech: what comes then fails, and its sound is the caller's."""
+
+BEHIND_S = 5.0
+"""A text that is awaited for so long is worth a word: this machine is too slow for this model."""
+
+SPIN_S = 10.0
+SPIN_TIMES = 10.0
+"""A piece may take so long, and so many times what others of its length took, before it is taken for one that
+goes round without end: with the whole window too, and all its tokens, it takes 4 times as long."""
+
+MEASURED_AFTER_S = (3.0, 30.0, 300.0)
+"""The number of threads is measured when nothing was asked for so long; the next time where the machine was
+busy meanwhile."""
+
+MEASURED_AT_MOST = 200_000_000
+"""Bytes of weights. To measure a second copy of the model is loaded; a larger one always has work for two
+threads."""
+
 _ANSWER_WITHIN_S = 120.0
-"""Also for the model to be loaded."""
+"""For the first answer of a model, when nothing is known of what it costs."""
 
 
 class WhisperTranscriber:
@@ -70,7 +66,12 @@ class WhisperTranscriber:
 
     Entering returns at once; the model loads in the background, and pieces that are submitted meanwhile
     wait. `ready` waits for the model. Leaving fails what has no answer yet; it can be entered again.
+
+    A child that dies or hangs is replaced, and what it was asked is asked again. A graphics card that cannot
+    be used is replaced by the processor, for as long as the program runs.
     """
+
+    _card_failed: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -79,18 +80,34 @@ class WhisperTranscriber:
         language: str = "en",
         threads: int | None = THREADS,
         compute_type: str = COMPUTE_TYPE,
+        device: Device = "cpu",
         on_threads: Callable[[int], None] = lambda _threads: None,
+        on_notice: Callable[[str], None] = lambda _sentence: None,
     ) -> None:
-        """Without ``threads`` the child measures whether two are faster, and ``on_threads`` is told."""
+        """Without ``threads`` it measures, when nothing else is to do, whether two are faster.
+
+        ``on_threads`` is told. ``on_notice`` is told what a person should know: the card cannot be used, the
+        texts come late.
+        """
+        self.on_notice = on_notice
         self._model = model
         self._on_threads = on_threads
-        self._worker = Worker("voice.backends.whisper", str(model), language, str(threads or 0), compute_type)
+        self._how = (str(model), language, compute_type)
+        self._device = _chosen(device)
+        self._threads = threads or THREADS
+        self._measure = threads is None and THREADS > 1
+        self._worker = Worker("voice.backends.whisper_child")
         self._running = False
+        self._cost_s = 0.0
+        """Of a second of sound, at most so far; of each piece one second more is counted."""
+        self._told_behind = False
 
     async def __aenter__(self) -> Self:
-        self._loading = _Pending(np.zeros(0, np.int16))
-        self._queue = [self._loading]
+        self._loading = _Pending(np.zeros(SAMPLE_RATE, np.int16))
+        self._present: _Pending | None = None
+        self._queue = deque([self._loading])
         self._wanted = anyio.Event()
+        self._loaded_at_s = 0.0
         self._running = True
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
@@ -106,7 +123,7 @@ class WhisperTranscriber:
             with lone_errors():
                 return await self._tasks.__aexit__(kind, error, traceback)
         finally:
-            for pending in self._queue:
+            for pending in filter(None, (self._present, *self._queue)):
                 pending.fail(_stopped())
             await self._worker.kill()
 
@@ -122,45 +139,122 @@ class WhisperTranscriber:
     def submit(self, samples: Samples, *, vocabulary: Sequence[str] = ()) -> _Pending:
         """Ask for the text of up to 30 s of sound; returns at once."""
         pending = _Pending(samples, tuple(vocabulary))
-        if self._running:
-            self._queue.append(pending)
-            self._wanted.set()
-        else:
-            pending.fail(_stopped())
+        self._queue_up(pending) if self._running else pending.fail(_stopped())
         return pending
 
+    def _queue_up(self, pending: _Pending) -> None:
+        self._queue = deque(one for one in self._queue if not one.cancelled)
+        if len(self._queue) >= MOST_WAITING:
+            pending.fail(TranscriberError("Whisper is too far behind to take in any more."))
+            return
+        self._queue.append(pending)
+        self._wanted.set()
+        self._tell_if_behind()
+
+    def _tell_if_behind(self) -> None:
+        awaited = [one for one in (self._present, *self._queue) if one is not None and not one.cancelled]
+        if self._told_behind or not self._loaded_at_s or not awaited:
+            return
+        behind_s = time.monotonic() - max(self._loaded_at_s, awaited[0].asked_at_s)
+        if behind_s >= BEHIND_S:
+            self._told_behind = True
+            self.on_notice(
+                f"Transcription is {behind_s:.0f} s behind; nothing that you say is lost. "
+                "To mend it: a smaller model, as voice calibrate finds it."
+            )
+
     async def _work(self) -> None:
+        pauses = deque(MEASURED_AFTER_S)
         while True:
             while self._queue:
-                pending = self._queue[0]
-                if not pending.cancelled:
-                    await self._answer(pending)
-                del self._queue[0]
+                self._present = self._queue.popleft()
+                if not self._present.cancelled:
+                    await self._answer(self._present)
+                self._present = None
             self._wanted = anyio.Event()
-            await self._wanted.wait()
+            with anyio.move_on_after(pauses[0] if self._measurable() and pauses else None):
+                await self._wanted.wait()
+            if not self._wanted.is_set() and await self._measured():
+                pauses.popleft()
+
+    def _measurable(self) -> bool:
+        if not self._measure or self._present_device != "cpu":
+            return False
+        try:
+            return (self._model / "model.bin").stat().st_size <= MEASURED_AT_MOST
+        except OSError:
+            return False
+
+    async def _measured(self) -> bool:
+        """Find out how many threads are fastest; false where a piece came in between."""
+        try:
+            answer, _ = await self._request({"do": "measure"}, b"", _ANSWER_WITHIN_S, self._wanted)
+        except WorkerFailed as failure:
+            return failure.kind != Unwanted.__name__
+        except WorkerDied:
+            return True
+        if answer["threads"] is not None:
+            self._threads = answer["threads"]  # so that a later child has not to measure
+            self._measure = False
+            self._on_threads(self._threads)
+        return True
+
+    async def _request(
+        self, header: Mapping[str, object], payload: bytes, within_s: float, unwanted: anyio.Event
+    ) -> Message:
+        model, language, compute_type = self._how
+        self._worker.arguments = (model, language, str(self._threads), compute_type, self._present_device)
+        return await self._worker.request(header, payload, within_s=within_s, unwanted=unwanted)
+
+    @property
+    def _present_device(self) -> str:
+        return "cpu" if WhisperTranscriber._card_failed else self._device
 
     async def _answer(self, pending: _Pending) -> None:
-        header = {"load": pending is self._loading, "vocabulary": pending.vocabulary}
+        loading = pending is self._loading
+        header = {"do": "load" if loading else "text", "vocabulary": pending.vocabulary}
         sound = pending.samples.tobytes()
-        for tries_left in reversed(range(TRIES)):
+        within_s = SPIN_S + SPIN_TIMES * self._cost_s * pending.seconds if self._cost_s else _ANSWER_WITHIN_S
+        tries_left = TRIES
+        while tries_left and not pending.cancelled:
+            tries_left -= 1
             try:
-                answer, _ = await self._worker.request(header, sound, within_s=_ANSWER_WITHIN_S)
-            except WorkerDied as death:
-                if not tries_left:
-                    last_line = (death.last_words.splitlines() or [""])[-1]
-                    pending.fail(
-                        TranscriberDied(f"Whisper failed {TRIES} times: {death}. {last_line}".strip())
-                    )
+                answer, _ = await self._request(header, sound, within_s, pending.unwanted)
             except WorkerFailed as failure:
-                pending.fail(_translated(failure, self._model))
-                return
+                if failure.kind == Unwanted.__name__:
+                    return
+                await self._worker.kill()  # what it could not do it may have been left unable to do
+                if self._gave_up_the_card(failure.sentence):
+                    tries_left = TRIES
+                elif (failure.loading or loading) and failure.kind != MemoryError.__name__:
+                    pending.fail(_translated(failure, self._model))
+                elif not tries_left:
+                    pending.fail(_exhausted(failure))
+            except WorkerDied as death:
+                last_line = (death.last_words.splitlines() or [""])[-1]
+                why = f"{death}. {last_line}".strip()
+                if (death.loading or loading or not tries_left) and self._gave_up_the_card(why):
+                    tries_left = TRIES
+                elif not tries_left:
+                    pending.fail(TranscriberDied(f"Whisper failed {TRIES} times: {why}"))
             else:
-                if pending is self._loading:
-                    self._on_threads(answer["threads"])
-                    pending.succeed(Transcript(""))
-                else:
-                    pending.succeed(Transcript(**answer))
+                self._cost_s = max(self._cost_s, answer["compute_s"] / pending.seconds)
+                if loading:
+                    self._loaded_at_s = time.monotonic()
+                self._tell_if_behind()
+                pending.succeed(Transcript(**answer))
+            if pending.done:
                 return
+
+    def _gave_up_the_card(self, why: str) -> bool:
+        if self._present_device == "cpu":
+            return False
+        WhisperTranscriber._card_failed = True
+        self.on_notice(
+            f"Whisper cannot use the graphics card ({' '.join(why.split()).rstrip('.')}); "
+            "it uses the processor instead."
+        )
+        return True
 
 
 class _Pending:
@@ -169,13 +263,23 @@ class _Pending:
     def __init__(self, samples: Samples, vocabulary: tuple[str, ...] = ()) -> None:
         self.samples = samples
         self.vocabulary = vocabulary
-        self.cancelled = False
+        self.asked_at_s = time.monotonic()
+        self.unwanted = anyio.Event()
         self._settled = anyio.Event()
         self._outcome: Transcript | TranscriberError | None = None
 
     @property
+    def seconds(self) -> float:
+        """How long it is, and one second, which also the shortest costs."""
+        return len(self.samples) / SAMPLE_RATE + 1
+
+    @property
     def done(self) -> bool:
         return self._settled.is_set()
+
+    @property
+    def cancelled(self) -> bool:
+        return self.unwanted.is_set()
 
     async def result(self) -> Transcript:
         await self._settled.wait()
@@ -185,7 +289,7 @@ class _Pending:
         raise self._outcome
 
     def cancel(self) -> None:
-        self.cancelled = True
+        self.unwanted.set()
 
     def succeed(self, transcript: Transcript) -> None:
         self._outcome = transcript
@@ -194,6 +298,22 @@ class _Pending:
     def fail(self, error: TranscriberError) -> None:
         self._outcome = error
         self._settled.set()
+
+
+def _chosen(device: Device) -> str:
+    if device != "auto":
+        return device
+    return "cuda" if any(Path(card).exists() for card in _CARDS) else "cpu"
+
+
+def _exhausted(failure: WorkerFailed) -> TranscriberError:
+    if failure.kind == MemoryError.__name__:
+        return TranscriberError(
+            "There is not enough memory for Whisper.",
+            mend="end other programs, or take a smaller model, for example with --model tiny.en",
+        )
+    why = " ".join(failure.sentence.split()).rstrip(".")
+    return TranscriberError(f"Whisper failed {TRIES} times: {why}.")
 
 
 def _translated(failure: WorkerFailed, model: Path) -> TranscriberError:
@@ -208,99 +328,3 @@ def _translated(failure: WorkerFailed, model: Path) -> TranscriberError:
 
 def _stopped() -> TranscriberError:
     return TranscriberError("Whisper was stopped before it had answered.")
-
-
-def _child(model: str, language: str, threads: int, compute_type: str) -> Handler:
-    """Load the model and warm it up; return what answers requests. 0 threads: as many as are faster."""
-    try:
-        from voice.backends.whisper_engine import ShortWindowWhisper
-    except ImportError as error:
-        raise ImportError(LibraryMissing(error).sentence) from error
-
-    def load(threads: int) -> ShortWindowWhisper:
-        return ShortWindowWhisper(model, device="cpu", compute_type=compute_type, cpu_threads=threads)
-
-    whisper = load(threads or THREADS)
-    if not threads:
-        threads = THREADS
-        if THREADS > 1 and _cost_s(whisper, language) > WORTH_A_THREAD * _cost_s(one := load(1), language):
-            whisper, threads = one, 1
-
-    def answer(header: dict[str, Any], payload: bytes) -> Message:
-        samples = np.frombuffer(payload, np.int16)
-        if header["load"]:
-            samples = np.zeros(SAMPLE_RATE, np.int16)
-        transcript = guarded(whisper, samples, language, header["vocabulary"])
-        return ({"threads": threads} if header["load"] else transcript), b""
-
-    return answer
-
-
-def _cost_s(whisper: Any, language: str) -> float:
-    """What a short reply takes, in seconds: the least of some, after one that warms it up."""
-    noise = np.random.default_rng(0).normal(0, 30, round(_MEASURED_S * SAMPLE_RATE)).astype(np.int16)
-    costs: list[float] = [
-        transcribe(whisper, noise, language)["compute_s"] for _ in range(_MEASURED_TIMES + 1)
-    ]
-    return min(costs[1:])
-
-
-def guarded(whisper: Any, samples: Samples, language: str, vocabulary: Sequence[str] = ()) -> dict[str, Any]:
-    """Transcribe with the short window; where the result looks wrong, once more with the full one.
-
-    The second time without the vocabulary, which may be what led it astray.
-    """
-    whisper.full_window = False
-    transcript = transcribe(whisper, samples, language, vocabulary)
-    if not _doubtful(transcript):
-        return transcript
-    whisper.full_window = True
-    again = transcribe(whisper, samples, language)
-    return {**again, "compute_s": transcript["compute_s"] + again["compute_s"]}
-
-
-def _doubtful(transcript: dict[str, Any]) -> bool:
-    return bool(
-        transcript["ran_on"]
-        or transcript["compression_ratio"] > DOUBTFUL_COMPRESSION
-        or transcript["average_log_probability"] < DOUBTFUL_LOG_PROBABILITY
-        or transcript["no_speech_probability"] >= DOUBTFUL_NO_SPEECH
-    )
-
-
-def transcribe(
-    whisper: Any, samples: Samples, language: str, vocabulary: Sequence[str] = ()
-) -> dict[str, Any]:
-    """Transcribe with whatever window the engine is set to; the fields of a `Transcript`."""
-    import time
-
-    most_tokens = math.ceil(TOKENS_A_SECOND * len(samples) / SAMPLE_RATE) + TOKENS_AT_LEAST
-    began = time.perf_counter()
-    segments, _ = whisper.transcribe(
-        to_float(samples),
-        language=language,
-        beam_size=1,
-        without_timestamps=len(samples) <= TIMESTAMPS_FROM_S * SAMPLE_RATE,
-        condition_on_previous_text=False,
-        vad_filter=False,
-        max_new_tokens=most_tokens,
-        no_speech_threshold=None,
-        hotwords=GLOSSARY.format(", ".join(vocabulary)) if vocabulary else None,
-        temperature=0.0,  # the library's fallback draws at random: the same sound must give the same text
-    )
-    parts = list(segments)
-    tokens = Counter[int]()  # of each window: with timestamps one window gives several parts
-    for part in parts:
-        tokens[part.seek] += len(part.tokens)
-    return {
-        "text": "".join(part.text for part in parts).strip(),
-        "no_speech_probability": max((part.no_speech_prob for part in parts), default=1.0),
-        "average_log_probability": min((part.avg_logprob for part in parts), default=0.0),
-        "compression_ratio": max((part.compression_ratio for part in parts), default=1.0),
-        "ran_on": max(tokens.values(), default=0) >= most_tokens,
-        "compute_s": time.perf_counter() - began,
-    }
-
-
-if __name__ == "__main__":
-    serve(lambda: _child(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]))

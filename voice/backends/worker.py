@@ -1,12 +1,16 @@
 """A child process that does one thing and can be killed in the middle of it.
 
 Speech engines and Whisper are libraries whose calls cannot be interrupted, that print where they like and
-that can take a whole process down. So each runs in a child, with its own session (the terminal's Ctrl-C is
-ours alone), its own standard output (nothing it prints can reach ours), and the pipe as its lifeline: when
+that can take a whole process down. So each runs in a child, with its own process group (the terminal's Ctrl-C
+is ours alone), its own standard output (nothing it prints can reach ours), and the pipe as its lifeline: when
 the parent is gone, by whatever way, the child ends.
 
+While an answer is owed, the parent looks how the child does (`voice.backends.vital_signs`): one that hangs is
+a dead one. While none is, nobody wakes.
+
 On the wire, both ways: one line of JSON, whose ``bytes`` says how many bytes of payload
-follow it.
+follow it. A request has an ``id``; ``unwanted`` instead, with an id, says that its answer is not wanted any
+more. The child says ``prepared`` once, and then answers.
 """
 
 from __future__ import annotations
@@ -15,15 +19,19 @@ import importlib.util
 import json
 import os
 import queue
+import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import IO, Any, BinaryIO
 
 import anyio
 import anyio.abc
 from anyio.streams.buffered import BufferedByteReceiveStream
+
+from voice.backends.vital_signs import LOADING_STILL_S, STILL_S, TICK_S, Vigil, signs_of
 
 Message = tuple[dict[str, Any], bytes]
 """A header (JSON) and its payload."""
@@ -31,25 +39,68 @@ Message = tuple[dict[str, Any], bytes]
 Handler = Callable[[dict[str, Any], bytes], Message]
 """What a child does with one request; an exception becomes an ``error`` header."""
 
+Wanted = Callable[[], bool]
+"""Whether the request that is being answered is still wanted; a handler may ask in the middle of its work."""
+
+_LOADING_WITHIN_S = 120.0
+"""Until a child is prepared, at most."""
+
+_DIES_WITHIN_S = 0.2
+"""A killed child that is not gone by then waits in the kernel, for a disk that does not answer; it ends there
+without us."""
+
+_PAUSE_S, _LONGEST_PAUSE_S = 0.25, 4.0
+"""Before a child is started that died twice before it was prepared; each time twice as long."""
+
 _MAX_HEADER = 1 << 20
+_MAX_PAYLOAD = 1 << 28
 _LAST_WORDS = 2_000
+_MAX_WORDS = 1 << 20
+"""What a child wrote to standard error is forgotten when it is more than so many bytes."""
 
 
 class WorkerDied(Exception):
-    """The child process ended, or was too slow and was ended; ``last_words`` is what it wrote to stderr."""
+    """The child process ended, or hung or was too slow and was ended.
 
-    def __init__(self, what: str, last_words: str = "") -> None:
+    ``last_words`` is what it wrote to stderr; ``loading`` is whether it had not yet been prepared.
+    """
+
+    def __init__(self, what: str, last_words: str = "", *, loading: bool = False) -> None:
         super().__init__(what)
         self.last_words = last_words
+        self.loading = loading
 
 
 class WorkerFailed(Exception):
-    """The child lives, and its handler raised: ``kind`` is the exception's class name."""
+    """The child lives, and its handler raised: ``kind`` is the exception's class name.
 
-    def __init__(self, kind: str, sentence: str) -> None:
+    ``loading`` is whether it was not the handler, but what prepares it.
+    """
+
+    def __init__(self, kind: str, sentence: str, *, loading: bool = False) -> None:
         super().__init__(sentence)
         self.kind = kind
         self.sentence = sentence
+        self.loading = loading
+
+
+class Unwanted(Exception):
+    """For a handler to raise when it has found that nobody wants its answer."""
+
+
+class _Garbled(Exception):
+    """What came is no message."""
+
+
+_BROKEN = (
+    anyio.BrokenResourceError,
+    anyio.ClosedResourceError,
+    anyio.EndOfStream,
+    anyio.IncompleteRead,
+    anyio.DelimiterNotFound,
+    _Garbled,
+    ValueError,  # `kill` closed a file while the child was being started
+)
 
 
 class Worker:
@@ -60,11 +111,19 @@ class Worker:
     """
 
     def __init__(self, module: str, *arguments: str) -> None:
-        self._command = [sys.executable, "-m", module, *arguments]
+        self._command = [sys.executable, "-m", module]
+        self.arguments = arguments
+        """For the next child that is started."""
         self._turn = anyio.Lock()
+        self._pause = anyio.sleep
         self._process: anyio.abc.Process | None = None
         self._replies: BufferedByteReceiveStream | None = None
         self._stderr: IO[bytes] | None = None
+        self._kills = 0
+        self._id = 0
+        self._prepared = False
+        self._stillborn = 0
+        """How many died, one after the other, before they were prepared."""
 
     @property
     def pid(self) -> int | None:
@@ -72,60 +131,118 @@ class Worker:
         return self._process.pid if self._process is not None else None
 
     async def request(
-        self, header: Mapping[str, Any], payload: bytes = b"", *, within_s: float | None = None
+        self,
+        header: Mapping[str, Any],
+        payload: bytes = b"",
+        *,
+        within_s: float,
+        unwanted: anyio.Event | None = None,
     ) -> Message:
-        """Send a request and wait for the answer, at most ``within_s`` seconds (then the child is killed).
+        """Send a request and wait for the answer.
+
+        A child that hangs is killed, and so is one that has no answer when it has had ``within_s`` seconds
+        for it, loading and times without a processor not counted. When ``unwanted`` is set the child is told;
+        a handler that takes notice fails with the kind `Unwanted`.
 
         Raises `WorkerDied` or `WorkerFailed`.
         """
         async with self._turn:
-            answered = False
-            try:
-                with anyio.fail_after(within_s):
-                    await self._start()
-                    await self._send(header, payload)
-                    reply = await self._receive()
-                answered = True
-            except TimeoutError:
-                raise WorkerDied(f"no answer within {within_s:g} s") from None
-            except (
-                anyio.BrokenResourceError,
-                anyio.ClosedResourceError,
-                anyio.EndOfStream,
-                anyio.IncompleteRead,
-                anyio.DelimiterNotFound,
-                ValueError,  # no JSON; or `kill` closed a file while the child was being started
-            ):
-                raise WorkerDied("the child process ended", await self._last_words()) from None
-            finally:
-                if not answered:
-                    await self.kill()
+            reply = await self._answer(header, payload, within_s, unwanted or anyio.Event())
         if "error" in reply[0]:
-            raise WorkerFailed(reply[0]["error"], reply[0].get("sentence", ""))
+            error, sentence = reply[0]["error"], reply[0].get("sentence", "")
+            raise WorkerFailed(error, sentence, loading=reply[0].get("loading", False))
+        return reply
+
+    async def _answer(
+        self, header: Mapping[str, Any], payload: bytes, within_s: float, unwanted: anyio.Event
+    ) -> Message:
+        reply: Message | None = None
+        why = "the child process ended"
+        loading = True
+        try:
+            await self._start()
+            loading = not self._prepared
+            async with anyio.create_task_group() as tasks:
+                limits = (_LOADING_WITHIN_S, LOADING_STILL_S) if loading else (within_s, STILL_S)
+                vigil = Vigil(*limits, signs_of(self.pid) if self.pid is not None else None)
+
+                async def watch() -> None:
+                    nonlocal why
+                    while (finding := await self._look(vigil)) is None:
+                        pass
+                    why = finding
+                    tasks.cancel_scope.cancel()
+
+                tasks.start_soon(watch)
+                with suppress(*_BROKEN):
+                    await self._send({**header, "id": self._id}, payload)
+                    tasks.start_soon(self._say_unwanted, unwanted)
+                    while not self._prepared:
+                        said, _ = await self._receive()
+                        self._prepared = "prepared" in said
+                        if not self._prepared:
+                            raise _Garbled
+                        loading, self._stillborn = False, 0
+                        vigil.begin(within_s, STILL_S)
+                    reply = await self._receive()
+                tasks.cancel_scope.cancel()
+        except OSError as error:
+            why = f"it cannot be started: {error.strerror}"
+        except _BROKEN:
+            pass
+        finally:
+            if reply is None:
+                with anyio.CancelScope(shield=True):
+                    last_words = await self._last_words()
+                    await self.kill()
+        if reply is None:
+            self._stillborn += loading
+            raise WorkerDied(why, last_words, loading=loading)
         return reply
 
     async def kill(self) -> None:
-        """End the child at once; harmless where there is none. Never waits longer than it takes to die."""
+        """End the child at once; harmless where there is none. Never waits long for it to die."""
+        self._kills += 1
         process, self._process, self._replies = self._process, None, None
         stderr, self._stderr = self._stderr, None
         if process is not None:
             with anyio.CancelScope(shield=True):
-                if process.returncode is None:
-                    process.kill()
-                await process.aclose()
+                await _end(process)
         if stderr is not None:
             stderr.close()
 
     async def _start(self) -> None:
+        self._id += 1
         if self._process is not None and self._process.returncode is None:
+            self._forget_words()
             return
         await self.kill()
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 — lives as long as the child
-        self._process = await anyio.open_process(self._command, stderr=self._stderr, start_new_session=True)
+        self._prepared = False
+        if self._stillborn > 1:
+            await self._pause(min(_PAUSE_S * 2 ** (self._stillborn - 2), _LONGEST_PAUSE_S))
+        kills = self._kills
+        with suppress(OSError):  # a full disk takes the last words, and nothing else
+            # It lives as long as the child. A file, since a pipe would have to be read all the time.
+            self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
+        stderr = self._stderr or subprocess.DEVNULL
+        self._process = await anyio.open_process([*self._command, *self.arguments], stderr=stderr)
         assert self._process.stdout is not None
         self._replies = BufferedByteReceiveStream(self._process.stdout)
-        if self._stderr is None:
+        if self._kills != kills:
             raise anyio.ClosedResourceError  # `kill` came before there was anything to end
+
+    async def _look(self, vigil: Vigil) -> str | None:
+        """Wait until it is time, and see how the child does: why it should be ended, or None."""
+        await anyio.sleep(TICK_S)
+        process = self._process
+        if process is None or process.returncode is not None:
+            return "the child process ended"  # and something else holds its end of the pipe
+        return vigil.look(signs_of(process.pid))
+
+    async def _say_unwanted(self, unwanted: anyio.Event) -> None:
+        await unwanted.wait()
+        with suppress(*_BROKEN):
+            await self._send({"unwanted": self._id}, b"")
 
     async def _send(self, header: Mapping[str, Any], payload: bytes) -> None:
         assert self._process is not None
@@ -134,66 +251,121 @@ class Worker:
 
     async def _receive(self) -> Message:
         assert self._replies is not None
-        header = json.loads(await self._replies.receive_until(b"\n", _MAX_HEADER))
-        size = header.pop("bytes")
+        line = await self._replies.receive_until(b"\n", _MAX_HEADER)
+        try:
+            header = json.loads(line)
+            size = header.pop("bytes")
+        except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
+            raise _Garbled from None
+        if not isinstance(size, int) or not 0 <= size <= _MAX_PAYLOAD:
+            raise _Garbled
         return header, await self._replies.receive_exactly(size) if size else b""
 
     async def _last_words(self) -> str:
         if self._process is not None:
-            with anyio.move_on_after(1):
+            with suppress(ProcessLookupError):
+                self._process.kill()  # whatever it had to say it has said
+            with anyio.move_on_after(_DIES_WITHIN_S):
                 await self._process.wait()
         if self._stderr is None:
             return ""
-        self._stderr.seek(0)
-        return self._stderr.read().decode(errors="replace")[-_LAST_WORDS:].strip()
+        with suppress(ValueError, OSError):
+            self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - _LAST_WORDS))
+            return self._stderr.read().decode(errors="replace").strip("\0\n\r\t ")
+        return ""
+
+    def _forget_words(self) -> None:
+        """Let the file not grow with a library that complains at each request."""
+        if self._stderr is not None and os.fstat(self._stderr.fileno()).st_size > _MAX_WORDS:
+            os.ftruncate(self._stderr.fileno(), 0)
 
 
-def serve(prepare: Callable[[], Handler]) -> None:
+async def _end(process: anyio.abc.Process) -> None:
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            process.kill()
+        with anyio.move_on_after(_DIES_WITHIN_S):
+            await process.wait()
+    if process.returncode is not None:
+        await process.aclose()
+        return
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            await stream.aclose()
+
+
+def serve(prepare: Callable[[Wanted], Handler]) -> None:
     """Be a child: answer requests until the parent is gone. Runs the handler on the main thread.
 
     ``prepare`` is called once, on the first request's behalf, after standard output has been moved out of
     reach: what it raises is the answer to that request and to every later one.
     """
+    if sys.platform != "win32":
+        # Not a session of its own: of a group that loses its parent, and is stopped, the kernel wakes the
+        # members (SIGHUP, SIGCONT), so that a child that is stopped outlives us no longer than another.
+        os.setpgid(0, 0)
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    requests: queue.SimpleQueue[Message] = queue.SimpleQueue()
-    threading.Thread(target=_read_requests, args=(sys.stdin.buffer, requests), daemon=True).start()
+    requests = _Requests()
+    threading.Thread(target=requests.read, args=(sys.stdin.buffer,), daemon=True).start()
 
-    handler: Handler | None = None
+    header, payload = requests.next()
+    handler = _prepared(prepare, requests.wanted)
+    replies.write(_encoded({"prepared": True}, b""))
+    replies.flush()
     while True:
-        header, payload = requests.get()
         try:
-            if handler is None:
-                handler = _prepared(prepare)
             answer = handler(header, payload)
         except Exception as error:
-            answer = {"error": type(error).__name__, "sentence": str(error)}, b""
+            answer = _told(error), b""
         replies.write(_encoded(*answer))
         replies.flush()
+        header, payload = requests.next()
 
 
-def _prepared(prepare: Callable[[], Handler]) -> Handler:
+def _told(error: Exception, *, loading: bool = False) -> dict[str, Any]:
+    return {"error": type(error).__name__, "sentence": str(error), "loading": loading}
+
+
+def _prepared(prepare: Callable[[Wanted], Handler], wanted: Wanted) -> Handler:
     """What it makes; where it fails, a handler that fails in the same way."""
     try:
-        return prepare()
+        return prepare(wanted)
     except Exception as error:
-        failure = error
-
-    def fail(header: dict[str, Any], payload: bytes) -> Message:  # noqa: ARG001
-        raise failure
-
-    return fail
+        failure = _told(error, loading=True)
+    return lambda _header, _payload: (failure, b"")
 
 
-def _read_requests(stdin: BinaryIO, requests: queue.SimpleQueue[Message]) -> None:
-    """Pass requests on; when the parent is gone, end the process even in the middle of a computation."""
-    try:
-        while line := stdin.readline():
-            header = json.loads(line)
-            size = header.pop("bytes")
-            requests.put((header, stdin.read(size)))
-    finally:
-        os._exit(0)
+class _Requests:
+    """What the parent asks for, read on a thread of its own."""
+
+    def __init__(self) -> None:
+        self._asked: queue.SimpleQueue[Message] = queue.SimpleQueue()
+        self._present = 0
+        self._unwanted = 0
+
+    def next(self) -> Message:
+        """The next request, when it comes."""
+        header, payload = self._asked.get()
+        self._present = header.pop("id")
+        return header, payload
+
+    def wanted(self) -> bool:
+        """Whether the one that was taken last is still wanted."""
+        return self._present > self._unwanted
+
+    def read(self, stdin: BinaryIO) -> None:
+        """Take what comes; when the parent is gone, end the process even in the middle of a computation."""
+        try:
+            while line := stdin.readline():
+                header = json.loads(line)
+                payload = stdin.read(header.pop("bytes"))
+                if "unwanted" in header:
+                    self._unwanted = header["unwanted"]
+                else:
+                    self._asked.put((header, payload))
+        finally:
+            os._exit(0)
 
 
 def _encoded(header: Mapping[str, Any], payload: bytes) -> bytes:

@@ -1,16 +1,24 @@
 """Real Whisper, in its real child, on the project's recordings."""
 
+import os
+import signal
+import sys
+
 import anyio
 import numpy as np
 import psutil
 import pytest
 
-from voice.audio import SAMPLE_RATE
+from voice.assembly import make_hearing, make_patience
+from voice.audio import FRAME_S, FRAME_SAMPLES, SAMPLE_RATE, silent_frame
+from voice.backends import whisper_child
 from voice.backends.recording import read_recording
 from voice.backends.whisper import WhisperTranscriber
 from voice.backends.whisper_models import find_model
-from voice.errors import ModelBroken, TranscriberDied, TranscriberError
+from voice.errors import ModelBroken, TranscriberError
+from voice.events import SpeechStarted, UserMessage
 from voice.listening.judging import Piece, judge
+from voice.settings import Settings
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -123,15 +131,6 @@ async def test_a_broken_library_is_named_and_the_model_is_not_accused(tmp_path, 
     assert "pip install" in caught.value.mend
 
 
-async def test_a_child_that_dies_each_time_is_given_up(monkeypatch):
-    async with WhisperTranscriber(find_model(download=False)) as transcriber:
-        await transcriber.ready()
-        monkeypatch.setattr(transcriber._worker, "_command", ["false"])
-        await transcriber._worker.kill()
-        with pytest.raises(TranscriberDied, match="3 times"):
-            await transcriber.submit(SILENCE).result()
-
-
 NAMES = ("PostgreSQL", "MySQL", "SQLite", "Redis", "turn_taking.py", "kubectl", "pyproject.toml", "FastAPI")
 
 
@@ -154,12 +153,69 @@ async def test_the_names_it_was_told_are_written_as_they_are_and_other_words_sta
         assert (await whisper.submit(sound, vocabulary=NAMES).result()).text == text
 
 
-async def test_without_a_number_of_threads_it_measures_which_is_faster_and_tells(fixtures_folder):
+async def test_the_real_engine_says_why_there_is_no_card_and_the_processor_hears_as_well(fixtures_folder):
+    ctranslate2 = pytest.importorskip("ctranslate2")
+    if ctranslate2.get_cuda_device_count():
+        pytest.skip("there is a card")
     told = []
     async with WhisperTranscriber(
-        find_model(download=False), threads=None, on_threads=told.append
+        find_model(download=False), device="cuda", on_notice=told.append
     ) as transcriber:
-        await transcriber.ready()
-        assert told in ([1], [2])
         sound = read_recording(fixtures_folder / "yes.wav")
         assert (await transcriber.submit(sound).result()).text == "Yes."
+    assert len(told) == 1
+    assert "cannot use the graphics card (" in told[0]
+    assert "CUDA" in told[0]
+
+
+async def test_the_real_engine_is_measured_with_one_thread_and_with_two(monkeypatch):
+    rounds = []
+
+    def chosen(measured, several, processors):
+        rounds.extend(measured)
+        return 1
+
+    monkeypatch.setattr(whisper_child, "chosen_threads", chosen)
+    answer = whisper_child.prepare(str(find_model(download=False)), "en", 2, "int8", "cpu", lambda: True)
+    assert answer({"do": "measure"}, b"") == ({"threads": 1}, b"")
+    assert len(rounds) == 2
+    assert all(one.one_s > 0 and one.several_s > 0 for one in rounds)
+    if sys.platform == "linux":
+        assert all(0 <= one.others < 10_000 for one in rounds)
+
+
+async def heard_through(hearing, samples, meanwhile):
+    """Let somebody say this, and be silent until it is a message; return that."""
+    frames = [*samples[: len(samples) // FRAME_SAMPLES * FRAME_SAMPLES].reshape(-1, FRAME_SAMPLES)]
+    with anyio.fail_after(60):
+        while True:
+            frame = frames.pop(0) if frames else silent_frame()
+            for event in await hearing.push(frame):
+                meanwhile(event)
+                if isinstance(event, UserMessage):
+                    return event
+            if not frames:
+                await anyio.sleep(FRAME_S)
+
+
+@pytest.mark.parametrize("fault", [signal.SIGKILL, signal.SIGSTOP])
+async def test_a_reply_arrives_although_its_child_is_killed_or_stopped(fixtures_folder, fault):
+    if sys.platform != "linux" and fault is signal.SIGSTOP:
+        pytest.skip("only Linux tells how another process does")
+    struck = []
+
+    def strike(event):
+        if isinstance(event, SpeechStarted):
+            struck.append(transcriber.pid)
+            os.kill(transcriber.pid, fault)
+
+    settings = Settings()
+    async with WhisperTranscriber(find_model(download=False)) as transcriber:
+        await transcriber.ready()
+        hearing = make_hearing(settings, transcriber, make_patience(settings))
+        message = await heard_through(
+            hearing, read_recording(fixtures_folder / "sentence-server.wav"), strike
+        )
+        assert message.text == "The database should live on its own server."
+        assert struck
+        assert transcriber.pid not in struck

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from voice.audio import SAMPLE_RATE
-from voice.backends.whisper import DOUBTFUL_NO_SPEECH, guarded
+from voice.backends.whisper_child import DOUBTFUL_NO_SPEECH, guarded
 from voice.listening.judging import NO_SPEECH_LIMIT
 
 SOUND = np.zeros(SAMPLE_RATE, np.int16)
