@@ -89,7 +89,7 @@ class Pyttsx3Engine:
     async def aclose(self) -> None:
         """End the child process, also in the middle of a request, which then fails; for good."""
         self._closed = True
-        await self._worker.kill()
+        await self._worker.close()
 
     async def render(self, sentence: str, *, rate: float = 1.0) -> Sound:
         """The sound of one sentence of at most `MAX_SENTENCE` characters; empty where it has none ("?!").

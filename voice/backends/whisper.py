@@ -38,11 +38,14 @@ THREADS = min(2, os.cpu_count() or 1)
 TRIES = 3
 """How often a piece is given to a new child after one has died of it."""
 
-MOST_WAITING = 60
-"""So many pieces may wait, half an hour of speech: what comes then fails, and its sound is the caller's."""
+MOST_WAITING_S = 1_800.0
+"""So much sound may wait, in seconds: 58 MB. What comes then fails, and its sound is the caller's."""
 
 BEHIND_S = 5.0
 """A text that is awaited for so long is worth a word: this machine is too slow for this model."""
+
+_LOOK_S = 1.0
+"""How often, while a piece is transcribed, it is looked how late it is."""
 
 SPIN_S = 10.0
 SPIN_TIMES = 10.0
@@ -144,7 +147,7 @@ class WhisperTranscriber:
 
     def _queue_up(self, pending: _Pending) -> None:
         self._queue = deque(one for one in self._queue if not one.cancelled)
-        if len(self._queue) >= MOST_WAITING:
+        if sum(one.seconds for one in self._queue) + pending.seconds > MOST_WAITING_S:
             pending.fail(TranscriberError("Whisper is too far behind to take in any more."))
             return
         self._queue.append(pending)
@@ -163,13 +166,21 @@ class WhisperTranscriber:
                 "To mend it: a smaller model, as voice calibrate finds it."
             )
 
+    async def _tell_when_behind(self) -> None:
+        while not self._told_behind:
+            await anyio.sleep(_LOOK_S)
+            self._tell_if_behind()
+
     async def _work(self) -> None:
         pauses = deque(MEASURED_AFTER_S)
         while True:
             while self._queue:
                 self._present = self._queue.popleft()
                 if not self._present.cancelled:
-                    await self._answer(self._present)
+                    async with anyio.create_task_group() as tasks:
+                        tasks.start_soon(self._tell_when_behind)
+                        await self._answer(self._present)
+                        tasks.cancel_scope.cancel()
                 self._present = None
             self._wanted = anyio.Event()
             with anyio.move_on_after(pauses[0] if self._measurable() and pauses else None):

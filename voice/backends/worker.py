@@ -120,6 +120,7 @@ class Worker:
         self._replies: BufferedByteReceiveStream | None = None
         self._stderr: IO[bytes] | None = None
         self._kills = 0
+        self._closed = False
         self._id = 0
         self._prepared = False
         self._stillborn = 0
@@ -211,6 +212,11 @@ class Worker:
         if stderr is not None:
             stderr.close()
 
+    async def close(self) -> None:
+        """`kill`, for good: a request that waits, or that comes, starts no other child and fails."""
+        self._closed = True
+        await self.kill()
+
     async def _start(self) -> None:
         self._id += 1
         if self._process is not None and self._process.returncode is None:
@@ -218,9 +224,11 @@ class Worker:
             return
         await self.kill()
         self._prepared = False
+        kills = self._kills
         if self._stillborn > 1:
             await self._pause(min(_PAUSE_S * 2 ** (self._stillborn - 2), _LONGEST_PAUSE_S))
-        kills = self._kills
+        if self._closed or self._kills != kills:
+            raise anyio.ClosedResourceError
         with suppress(OSError):  # a full disk takes the last words, and nothing else
             # It lives as long as the child. A file, since a pipe would have to be read all the time.
             self._stderr = tempfile.TemporaryFile()  # noqa: SIM115

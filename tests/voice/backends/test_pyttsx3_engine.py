@@ -348,6 +348,24 @@ async def test_closing_in_the_middle_of_a_request_ends_it() -> None:
     assert children() == before
 
 
+@on_linux
+async def test_closing_fails_whoever_waits_too_and_no_child_is_started_for_them() -> None:
+    before = children()
+    engine = Pyttsx3Engine()
+    await engine.render("One.")
+    async with anyio.create_task_group() as group:
+
+        async def ask() -> None:
+            with pytest.raises(SpeechEngineDied, match="closed"):
+                await render_for_ever(engine)
+
+        for _ in range(3):
+            group.start_soon(ask)
+        await anyio.sleep(0.05)
+        await engine.aclose()
+    assert children() == before
+
+
 async def render_for_ever(engine: Pyttsx3Engine) -> None:
     while True:
         await engine.render("word " * 400)

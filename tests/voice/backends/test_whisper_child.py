@@ -269,7 +269,7 @@ async def test_what_is_superseded_never_piles_up(made):
 
 
 async def test_more_than_can_wait_fails_at_once_and_the_rest_is_answered(made, monkeypatch):
-    monkeypatch.setattr(whisper_module, "MOST_WAITING", 3)
+    monkeypatch.setattr(whisper_module, "MOST_WAITING_S", 3 * 2.0)
     async with made() as transcriber:
         await transcriber.ready()
         pending = [transcriber.submit(SOUND) for _ in range(5)]

@@ -249,6 +249,24 @@ async def test_what_dies_at_every_start_is_started_less_and_less_often(monkeypat
     assert pauses == [0.25, 0.5, 1.0, 2.0, 4.0, 4.0, 4.0]  # none before the second start
 
 
+async def test_one_that_is_ended_in_such_a_pause_is_not_started_after_it(monkeypatch):
+    worker = Worker("no_such_module_anywhere")
+    for _ in range(2):
+        with pytest.raises(WorkerDied):
+            await worker.request({}, within_s=LONG)
+
+    async def pause(_seconds):
+        await worker.kill()
+
+    async def start(*_, **__):
+        raise AssertionError("started")
+
+    monkeypatch.setattr(worker, "_pause", pause)
+    monkeypatch.setattr(anyio, "open_process", start)
+    with pytest.raises(WorkerDied):
+        await worker.request({}, within_s=LONG)
+
+
 async def test_one_that_was_prepared_once_is_started_again_without_a_pause(worker, monkeypatch):
     async def pause(seconds):
         raise AssertionError(f"paused for {seconds} s")
