@@ -6,7 +6,6 @@ import signal
 from contextlib import asynccontextmanager
 
 import anyio
-import psutil
 import pytest
 
 pytest.importorskip("acp")
@@ -25,8 +24,9 @@ class Claude:
 
     can = Abilities()
 
-    def __init__(self, model):
+    def __init__(self, model, processes):
         self.model = model
+        self.processes = processes
         self.asked = 0
 
     def to_write(self):
@@ -47,9 +47,7 @@ class Claude:
         await anyio.to_thread.run_sync(self.model.finish)
 
     async def die(self):
-        (adapter,) = [
-            child for child in psutil.Process().children() if "claude-agent-acp" in " ".join(child.cmdline())
-        ]
+        (adapter,) = self.processes()
         os.kill(adapter.pid, signal.SIGKILL)
 
     def read(self):
@@ -62,14 +60,20 @@ class Claude:
         return sum("it was granted" in told for told in self.model.told)
 
 
-async def test_it_keeps_the_promises_of_a_host(claude_acp, claude_model):
+async def test_it_keeps_the_promises_of_a_host(claude_acp, claude_model, children_with):
     command, environment = claude_acp
+
+    def processes():
+        return children_with("HOME", environment["HOME"])
 
     @asynccontextmanager
     async def make(tools, ask, emit):
-        yield AcpHost(command, tools=tools, ask=ask, emit=emit, env=environment), Claude(claude_model)
+        yield (
+            AcpHost(command, tools=tools, ask=ask, emit=emit, env=environment),
+            Claude(claude_model, processes),
+        )
 
-    await check_host(make, within_s=20)
+    await check_host(make, within_s=60)
 
 
 QUESTIONS = [
@@ -107,7 +111,7 @@ async def test_its_own_questions_are_answered_by_forms(claude_acp, claude_model)
 
         async def turn(text):
             await host.send(text)
-            with anyio.fail_after(30):
+            with anyio.fail_after(60):
                 while host.busy:  # noqa: ASYNC110
                     await anyio.sleep(0.01)
 

@@ -5,7 +5,6 @@ import signal
 from contextlib import asynccontextmanager
 
 import anyio
-import psutil
 import pytest
 
 pytest.importorskip("acp")
@@ -20,8 +19,9 @@ class PiThroughAcp:
 
     can = Abilities(calls=False)
 
-    def __init__(self, model):
+    def __init__(self, model, processes):
         self.model = model
+        self.processes = processes
 
     def to_write(self):
         return "write Some words of text."
@@ -39,7 +39,7 @@ class PiThroughAcp:
         await anyio.to_thread.run_sync(self.model.finish)
 
     async def die(self):
-        (adapter,) = [child for child in psutil.Process().children() if "pi-acp" in " ".join(child.cmdline())]
+        (adapter,) = self.processes()
         os.kill(adapter.pid, signal.SIGKILL)
 
     def read(self):
@@ -52,11 +52,17 @@ class PiThroughAcp:
         return self.model.told.count("it was granted")
 
 
-async def test_it_keeps_the_promises_of_a_host(pi_acp, openai_model):
+async def test_it_keeps_the_promises_of_a_host(pi_acp, openai_model, children_with):
     command, environment = pi_acp
+
+    def processes():
+        return children_with("HOME", environment["HOME"])
 
     @asynccontextmanager
     async def make(tools, ask, emit):
-        yield AcpHost(command, tools=tools, ask=ask, emit=emit, env=environment), PiThroughAcp(openai_model)
+        yield (
+            AcpHost(command, tools=tools, ask=ask, emit=emit, env=environment),
+            PiThroughAcp(openai_model, processes),
+        )
 
-    await check_host(make, within_s=20)
+    await check_host(make, within_s=60)

@@ -225,12 +225,17 @@ async def test_a_pi_with_a_screen_of_its_own(model, pi_environment, pi_arguments
             await until(lambda: "narrate" in model.told[-1] and not host.busy)
             assert of(events, ToolCalled)[-1] == ToolCalled("user_select", model.told[-1], is_error=True)
 
-        # We have gone while they were withheld: they are back.
-        await anyio.sleep(1.0)
-        pi.press("write alone again")
-        await pi.shows("write alone again")
-        pi.press("\r")
-        await until(lambda: model.read[-1] == "write alone again")
+        # We have gone while they were withheld: they are back, once Pi has seen that we have.
+        with anyio.fail_after(WITHIN_S):
+            for number in range(100):
+                line = f"write alone {number}"
+                pi.press(line)
+                await pi.shows(line)
+                await pi.press_until("\r", f"alone {number}\n")
+                await until(lambda line=line: model.read[-1] == line)
+                if {"ask_user_question", "user_select"} <= model.listed:
+                    break
+                await anyio.sleep(0.5)
         assert {"ask_user_question", "user_select"} <= model.listed
 
 
@@ -243,7 +248,7 @@ async def test_a_question_ends_with_us_and_a_pi_that_ends_is_lost(
             await host.send('call user_select {"question": "Merge how?", "options": [{"label": "Squash"}]}')
             await pi.shows("1. Squash", "Enter chooses")
         await pi.shows_no("Enter chooses")
-        await until(lambda: model.told)
+        await until(lambda: model.told and log.read_text().count("\n") == 4)
         assert model.told[-1].startswith("Viva Voce ended before there was an answer.")
         # Nobody is here to tell the other extensions: the bridge does.
         said = [json.loads(line) for line in log.read_text().splitlines()]

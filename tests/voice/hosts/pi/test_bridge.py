@@ -165,7 +165,8 @@ async def test_a_pi_that_begins_another_session_keeps_its_place_before_one_that_
             await first.hears("welcome")
             async with a_peer(folder, pid=2) as second, anyio.create_task_group() as tasks:
                 tasks.start_soon(second.is_hung_up_on)
-                await anyio.sleep(0.05)  # it waits behind the first
+                for _ in range(20):
+                    await anyio.sleep(0.005)  # it waits behind the first
                 await first._stream.aclose()
         async with a_peer(folder, pid=1) as first:
             await first.hears("welcome")

@@ -6,7 +6,6 @@ import signal
 from contextlib import asynccontextmanager
 
 import anyio
-import psutil
 import pytest
 
 from voice.checks import Abilities, check_host
@@ -20,8 +19,9 @@ class PiAgent:
 
     can = Abilities()
 
-    def __init__(self, model):
+    def __init__(self, model, processes):
         self._model = model
+        self._processes = processes
 
     def to_write(self):
         return "write some words"
@@ -39,9 +39,8 @@ class PiAgent:
         await anyio.to_thread.run_sync(self._model.finish)
 
     async def die(self):
-        for child in psutil.Process().children():
-            if child.name() in ("pi", "node"):  # it names itself, once it has begun
-                os.kill(child.pid, signal.SIGKILL)
+        for child in self._processes():
+            os.kill(child.pid, signal.SIGKILL)
 
     def read(self):
         return self._model.read
@@ -53,10 +52,13 @@ class PiAgent:
         return self.told().count("granted")
 
 
-async def test_it_keeps_the_promises_of_the_port(model, pi_environment, pi_arguments):
+async def test_it_keeps_the_promises_of_the_port(model, pi_environment, pi_arguments, children_with):
+    def processes():
+        return children_with("HOME", pi_environment["HOME"])
+
     @asynccontextmanager
     async def make(tools, ask, emit):
         host = PiHost(pi_arguments, tools=tools, ask=ask, emit=emit, environment=pi_environment)
-        yield host, PiAgent(model)
+        yield host, PiAgent(model, processes)
 
-    await check_host(make, within_s=30)
+    await check_host(make, within_s=60)

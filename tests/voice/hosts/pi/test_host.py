@@ -7,7 +7,6 @@ import signal
 from contextlib import asynccontextmanager
 
 import anyio
-import psutil
 import pytest
 
 from questionnaire import (
@@ -207,7 +206,7 @@ async def test_what_steers_and_was_not_read_yet_survives_an_interruption(model, 
 
 
 async def test_after_a_crash_in_the_middle_of_a_question_the_session_goes_on_with_all_tools(
-    model, pi_environment, pi_arguments
+    model, pi_environment, pi_arguments, children_with
 ):
     arguments = [argument for argument in pi_arguments if argument != "--no-session"]
     presenter = HeldPresenter()
@@ -219,7 +218,7 @@ async def test_after_a_crash_in_the_middle_of_a_question_the_session_goes_on_wit
         await room.until(lambda: presenter.open)
         with voice_on(room.tools):
             await anyio.sleep(0.3)  # it is carried to Pi meanwhile
-            (pi,) = [child for child in psutil.Process().children() if child.name() in ("pi", "node")]
+            (pi,) = children_with("HOME", pi_environment["HOME"])
             os.kill(pi.pid, signal.SIGKILL)
             await room.until(lambda: room.of(HostLost) and presenter.open is None)
         assert not room.host.busy
@@ -229,13 +228,15 @@ async def test_after_a_crash_in_the_middle_of_a_question_the_session_goes_on_wit
         assert told == "User selected: 2. Rebase"
 
 
-async def test_after_a_crash_while_tools_were_withheld_they_are_back(model, pi_environment, pi_arguments):
+async def test_after_a_crash_while_tools_were_withheld_they_are_back(
+    model, pi_environment, pi_arguments, children_with
+):
     arguments = [argument for argument in pi_arguments if argument != "--no-session"]
     async with a_pi(model, pi_environment, arguments) as room:
         with voice_on(room.tools):
             await room.turn("write without them")
             assert "user_select" not in model.listed
-            (pi,) = [child for child in psutil.Process().children() if child.name() in ("pi", "node")]
+            (pi,) = children_with("HOME", pi_environment["HOME"])
             os.kill(pi.pid, signal.SIGKILL)
             await room.until(lambda: room.of(HostLost))
     async with a_pi(model, pi_environment, ["--continue", *arguments], ScriptedPresenter("2")) as room:
@@ -314,6 +315,7 @@ async def test_no_text_runs_a_command(model, pi_environment, pi_arguments):
             await room.turn(text)
             assert model.read[-1] == text
         await room.host.send("work")
+        await room.until(lambda: model.read[-1] == "work")
         await room.host.send("/boom later", Delivery.STEER)
         await anyio.to_thread.run_sync(model.finish)
         await room.until(lambda: "/boom later" in model.read and not room.host.busy)

@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
-import psutil
 import pytest
 
 from questionnaire import AdjustableToolset, Outcome, Status, questionnaire_toolset
@@ -67,7 +66,7 @@ async def test_lines_that_are_none_are_passed_over_with_one_notice(fault, fake_p
 
 
 async def test_a_peer_that_hangs_is_lost_and_ended(fake_pi):
-    async with a_host(fake_pi, patience_s=0.3) as (host, events):
+    async with a_host(fake_pi, patience_s=1.5) as (host, events):
         await host.send("hang")
         await until(lambda: of(events, HostLost))
         assert of(events, AgentEnded) == [AgentEnded()]  # why is told once, and spoken once
@@ -110,10 +109,9 @@ async def test_a_run_that_begins_while_an_old_pi_says_that_it_is_idle_belongs_to
         assert turn == [AgentStarted, AssistantDelta, AssistantText, AgentEnded]
 
 
-async def test_a_ctrl_c_at_the_terminal_is_not_its_own(fake_pi):
-    before = psutil.Process().children()  # other tests' workers, which live as long as their module
+async def test_a_ctrl_c_at_the_terminal_is_not_its_own(fake_pi, children_with):
     async with a_host(fake_pi):
-        (peer,) = [child for child in psutil.Process().children() if child not in before]
+        (peer,) = children_with("PATH", fake_pi["PATH"])
         assert os.getpgid(peer.pid) != os.getpgid(0)
 
 
