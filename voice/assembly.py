@@ -256,11 +256,13 @@ async def open_parts(
     speaker: Speaker,
     on_notice: TakeNotice | None = None,
     journal: Journal | None = None,
+    overhear: Callable[[Transcriber, SpeechEngine, Ears], None] | None = None,
 ) -> AsyncGenerator[Parts]:
     """Start what autonomous Voice hears and speaks with; the model loads while the first words are spoken.
 
     A model that cannot be loaded ends it with `TranscriberError`, as soon as that is known. ``on_notice`` is
-    told where another voice speaks than was asked for, and what the transcriber has to say.
+    told where another voice speaks than was asked for, and what the transcriber has to say. ``overhear`` is
+    given what was made before it is used, to listen in at it.
     """
     if on_notice is not None:
         transcriber.on_notice = on_notice
@@ -268,6 +270,8 @@ async def open_parts(
     async with transcriber, engine, anyio.create_task_group() as tasks:
         tasks.start_soon(transcriber.ready)
         ears = make_ears(settings, transcriber, journal)
+        if overhear is not None:
+            overhear(transcriber, engine, ears)
         if isinstance(speaker, PortAudioSpeaker):
             speaker.on_played = ears.on_played
         else:

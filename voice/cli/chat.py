@@ -21,6 +21,12 @@ from voice.cli.running import model_options, run, settings_with
     "--replies", type=click.Path(path_type=Path), help="Recordings in a folder instead of a microphone."
 )
 @click.option(
+    "--record",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Record the session into a new folder: what is heard, typed and done, to be replayed.",
+)
+@click.option(
     "--duplex",
     type=click.Choice(["half", "headphones", "cancelled"]),
     help="What is heard while the agent speaks; half unless said: a spoken stop alone.",
@@ -36,6 +42,7 @@ def chat(
     mic: str | None,
     speaker: str | None,
     replies: Path | None,
+    record: Path | None,
     duplex: str | None,
     mode: str | None,
     model: str | None,
@@ -58,7 +65,14 @@ def chat(
         .changed("speaking", speaker=None if speaker == "none" else speaker, language=language)
     )
     choices = Choices(
-        agent, arguments, mode, plain=plain, voice=voice, heard=speaker != "none", replies=replies
+        agent,
+        arguments,
+        mode,
+        plain=plain,
+        voice=voice,
+        heard=speaker != "none",
+        replies=replies,
+        record=record,
     )
     code = 0
 

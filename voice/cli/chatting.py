@@ -41,6 +41,7 @@ from voice.journal.offering import Offering
 from voice.journal.writer import DiskJournal
 from voice.keeping import LAST_SESSION, keep
 from voice.ports import Microphone
+from voice.scenes.recorder import RecordedChat, Recorder
 from voice.screen.keys import Order
 from voice.screen.plain import PlainChat
 from voice.screen.terminal import ChatTerminal
@@ -69,6 +70,8 @@ class Choices:
     heard: bool = True
     """Whether there is a speaker."""
     replies: Path | None = None
+    record: Path | None = None
+    """An empty folder to record the session into."""
 
 
 async def converse(
@@ -101,8 +104,15 @@ async def converse(
     }
 
     statistics = SessionStatistics()
+    names = names_of_folder(Path())
+    recorder = Recorder(choices.record, settings, names, screen.notice) if choices.record else None
+    if recorder is not None:
+        recorder.overhear_devices(microphone, speaker)
+        make_host = recorder.host(make_host)
 
     def emit(event: Event) -> None:
+        if recorder is not None:
+            recorder.take(event)
         screen.take(event)
         statistics.take(event)
         if replies is not None:
@@ -113,13 +123,14 @@ async def converse(
         transcriber = make_transcriber(settings.transcription, await weights.found(), remember=True)
         # Loading what detects speech takes a while for the first time; keys are heard meanwhile.
         await anyio.to_thread.run_sync(make_detector)
-        parts = open_parts(settings, transcriber, microphone, speaker, screen.notice, journal)
+        overhear = None if recorder is None else recorder.overhear
+        parts = open_parts(settings, transcriber, microphone, speaker, screen.notice, journal, overhear)
         async with parts as opened_parts:
             yield opened_parts
 
     presenter = screen.presenter if beside is None else TogetherPresenter(screen.presenter, beside)
     async with open_journal(settings.journal, screen.notice) as journal:
-        chat = Chat(
+        chat = (RecordedChat if recorder else Chat)(
             make_host,
             opened,
             settings,
@@ -130,9 +141,11 @@ async def converse(
             time_out=TimeOut(asking.timeout_s, asking.timeout_action) if asking.timeout_s else None,
             attention=tuple(_attention(asking)),
             notify_herdr=asking.notify_herdr,
-            names=names_of_folder(Path()),
+            names=names,
             journal=journal,
         )
+        if isinstance(chat, RecordedChat) and recorder is not None:
+            chat.recorder = recorder
         screen.tell(
             f"Viva Voce: you talk with {chat.host_name}. Say or type something; {screen.help_with} helps."
         )
@@ -151,6 +164,8 @@ async def converse(
                     screen.close()
                     await ended.screen_closed()
                     _keep(statistics)
+                    if recorder is not None:
+                        recorder.close()
                 tasks.cancel_scope.cancel()
     return ended.code
 

@@ -55,9 +55,10 @@ The fields of a scene, all optional (`voice.scenes.script` has their types):
     ``messages`` (all that the agent accepted, in order), ``waiting`` (what it had not at the end),
     ``discarded`` (all of it, in order: a reason, or ``{reason, text}``), ``kept`` (what is in the journal at
     the end), ``tools: [{at: or after:, are: [names]}]`` (without a time: at the end), ``said`` (in this
-    order), ``never_said``, ``notices`` (each is a part of one), ``events`` (in this order), ``never`` (events),
-    ``no_messages_while`` (a status, or several), ``latency: {endpoint_s, transcribe_s, total_s, deliver_s}``
-    and ``between: [{from, to, seconds}]`` with bounds such as ``"<= 2.0"``, and ``status`` (at the end).
+    order), ``never_said``, ``notices`` (each is a part of one), ``events`` (in this order), ``never``
+    (events), ``no_messages_while`` (a status, or several), ``latency: {endpoint_s, transcribe_s, total_s,
+    deliver_s}`` and ``between: [{from, to, seconds}]`` with bounds such as ``"<= 2.0"``, and ``status`` (at
+    the end).
     Texts are compared by their words: case and punctuation do not count.
 
 An event is its name, as ``message_sent``, or ``{event: name, field: value}``; the names and fields are those

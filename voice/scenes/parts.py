@@ -91,7 +91,7 @@ class SceneSpeaker:
         self.begins(sound)
         whole = False
         try:
-            await anyio.sleep(sound.duration_s)
+            await anyio.sleep(self.takes_s(sound))
             whole = True
         finally:
             self._heard_s = self._length_s if whole else self.played_s
@@ -100,6 +100,10 @@ class SceneSpeaker:
                 self.breaks_off()
             if text:
                 self._emit(SentenceHeard(text, self._heard_s, whole))
+
+    def takes_s(self, sound: Sound) -> float:
+        """For how long a sound is played."""
+        return sound.duration_s
 
     def begins(self, sound: Sound) -> None:
         """A sound begins."""

@@ -9,8 +9,8 @@ give the same events.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -25,6 +25,7 @@ from voice.audio import SAMPLE_RATE, Samples
 from voice.autonomous import Parts
 from voice.backends.recording import read_recording
 from voice.chat import Chat
+from voice.ears import Ears
 from voice.errors import RecordingError, SceneError
 from voice.events import (
     Event,
@@ -46,8 +47,8 @@ from voice.faulty import (
     FaultyTranscriber,
 )
 from voice.hosts.catalog import Ask, MakeHost
-from voice.ports import Host
-from voice.scenes import script
+from voice.ports import Host, SpeechEngine, Transcriber
+from voice.scenes import log, script
 from voice.scenes.agent import SceneAgent
 from voice.scenes.air import Air, noise
 from voice.scenes.clock import in_virtual_time, virtual_loop
@@ -62,12 +63,34 @@ from voice.scenes.parts import (
     SceneTranscriber,
     scripted_words,
 )
-from voice.scenes.screen import SceneScreen
+from voice.scenes.recorded import (
+    RecordedAgent,
+    RecordedEngine,
+    RecordedMicrophone,
+    RecordedSpeaker,
+    RecordedTranscriber,
+    Recording,
+    read_recorded,
+)
+from voice.scenes.screen import SceneScreen, questionnaire_of
 from voice.scenes.script import EventPattern, Happening, Part, Scene, Understood
 from voice.scenes.sentences import SentenceHeard
 from voice.scenes.wording import Wording
 from voice.tasks import lone_errors
 from voice.testing import ScriptedJournal
+
+GIVEN_UP_AFTER_S = 0.5
+"""What a recorded agent waited for is taken from it so long after its end: narration may end a little later
+than it did."""
+
+IN_ITS_PLACE = (
+    log.MicrophoneOpened,
+    log.MicrophoneFailed,
+    log.Understood,
+    log.Rendered,
+    log.PlayedBack,
+)
+"""What the recorded parts take from the log by themselves."""
 
 QUIET_S = 3.0
 """A scene that does not say when it ends has ended when nothing has happened for so long …"""
@@ -150,26 +173,15 @@ def perform(
     ``outside`` has what was loaded for other scenes. With ``whisper`` that understands what is said, whatever
     the scene says. Raises `VoiceError` where a recording, a model or the engine cannot be used.
     """
-    recordings = _recordings(scene)
-    if outside is not None:
-        return _perform(scene, recordings, make_host, outside, whisper)
-    with Outside() as own:
-        return _perform(scene, recordings, make_host, own, whisper)
-
-
-def _perform(
-    scene: Scene,
-    recordings: Mapping[int, Samples],
-    make_host: MakeHost | None,
-    outside: Outside,
-    whisper: bool,
-) -> Played:
     if whisper:
         scene = scene.model_copy(update={"words": "whisper"})
-    if scene.words == "whisper":
-        outside.load(scene.settings.transcription)
-    with lone_errors():
-        return in_virtual_time(lambda: _Play(scene, recordings, make_host, outside).run())
+    recordings, recording = _recordings(scene), read_recorded(scene)
+    with ExitStack() as stack:
+        parts = outside or stack.enter_context(Outside())
+        if scene.words == "whisper":
+            parts.load(scene.settings.transcription)
+        with lone_errors():
+            return in_virtual_time(lambda: _Play(scene, recordings, recording, make_host, parts).run())
 
 
 def _recordings(scene: Scene) -> dict[int, Samples]:
@@ -191,10 +203,12 @@ class _Play:
         self,
         scene: Scene,
         recordings: Mapping[int, Samples],
+        recording: Recording | None,
         make_host: MakeHost | None,
         outside: Outside,
     ) -> None:
         self._scene = scene
+        self._recording = recording
         self._recordings = recordings
         self._happened: list[Happened] = []
         self._changed = anyio.Event()
@@ -208,38 +222,28 @@ class _Play:
         self._narrations = self._asked = 0
         """How many are open: then an agent waits for us, and not for the outside."""
         self._agent: SceneAgent | None = None
+        self._ears: Ears | None = None
+        self._calls: dict[int, anyio.CancelScope] = {}
+        """What the recorded agent waits for."""
+        self._recorded_agent: RecordedAgent | None = None
         self._make_host = make_host
-        settings = scene.settings
-        understand = (
-            partial(outside.transcribe, settings.transcription)
-            if scene.words == "whisper"
-            else scripted_words(self._wording, self._sure)
+        self._speaker = self._made_speaker()
+        self._transcriber = FaultyTranscriber(self._made_transcriber(outside))
+        self._engine = FaultyEngine(self._made_engine(outside))
+        self._microphone = FaultyMicrophone(
+            SceneMicrophone(self._air, self._wording)
+            if recording is None
+            else RecordedMicrophone(recording, self._wording)
         )
-        engine = (
-            OutsideEngine(partial(outside.render, settings.speaking))
-            if scene.engine == "real"
-            else QuietEngine()
-        )
-        room = scene.room
-        self._speaker = (
-            SceneSpeaker(self._take)
-            if room.echo_db is None
-            else AudibleSpeaker(
-                self._take, self._air, self._wording, echo_db=room.echo_db, delay_s=room.echo_delay_s
-            )
-        )
-        delay_s = settings.transcription.replay_delay_s
-        self._transcriber = FaultyTranscriber(SceneTranscriber(understand, delay_s))
-        self._engine = FaultyEngine(engine)
-        self._microphone = FaultyMicrophone(SceneMicrophone(self._air, self._wording))
         self._player = FaultySpeaker(self._speaker)
         self._host: FaultyHost | None = None
         self._chat = Chat(
             self._made_host,
             self._opened,
-            settings,
+            scene.settings,
             self._take,
             presenter=self._screen if scene.screen else None,
+            names=scene.names,
             journal=self._journal,
         )
 
@@ -254,6 +258,8 @@ class _Play:
             for turn in self._scene.agent:
                 if turn.by_itself:
                     tasks.start_soon(self._begin_turn, turn)
+            if self._recording is not None:
+                await self._play_log(self._recording)
             await self._let_happen()
             waiting, events = tuple(one.text for one in self._chat.waiting), len(self._happened)
             self._chat.quit()
@@ -269,6 +275,34 @@ class _Play:
 
     # --- Making it -----------------------------------------------------------------------------------------
 
+    def _made_speaker(self) -> SceneSpeaker:
+        room = self._scene.room
+        if self._recording is not None:
+            return RecordedSpeaker(self._take, self._recording)
+        if room.echo_db is None:
+            return SceneSpeaker(self._take)
+        return AudibleSpeaker(
+            self._take, self._air, self._wording, echo_db=room.echo_db, delay_s=room.echo_delay_s
+        )
+
+    def _made_transcriber(self, outside: Outside) -> Transcriber:
+        settings = self._scene.settings.transcription
+        if self._scene.words == "recorded" and self._recording is not None:
+            return RecordedTranscriber(self._recording, self._wording, settings.replay_delay_s)
+        return SceneTranscriber(
+            partial(outside.transcribe, settings)
+            if self._scene.words == "whisper"
+            else scripted_words(self._wording, self._sure),
+            settings.replay_delay_s,
+        )
+
+    def _made_engine(self, outside: Outside) -> SpeechEngine:
+        if self._scene.engine == "recorded" and self._recording is not None:
+            return RecordedEngine(self._recording)
+        if self._scene.engine == "real":
+            return OutsideEngine(partial(outside.render, self._scene.settings.speaking))
+        return QuietEngine()
+
     def _made_host(self, tools: AdjustableToolset, ask: Ask, emit: Callable[[Event], None]) -> Host:
         async def asked(questionnaire: Questionnaire) -> Outcome:
             self._asked += 1
@@ -278,8 +312,13 @@ class _Play:
                 self._asked -= 1
 
         def make(told: Callable[[Event], None]) -> Host:
+            self._ask = asked
             if self._make_host is not None:
                 return self._make_host(tools, asked, told)
+            if self._recording is not None and self._scene.recorded is not None:
+                prompts = self._scene.recorded.first_messages
+                self._recorded_agent = RecordedAgent(prompts, told)
+                return self._recorded_agent
             self._agent = SceneAgent(
                 self._scene.agent, tools=tools, ask=asked, emit=told, complain=self._complaints.append
             )
@@ -291,10 +330,11 @@ class _Play:
     @asynccontextmanager
     async def _opened(self) -> AsyncGenerator[Parts]:
         settings = self._scene.settings
-        ears = make_ears(settings, self._transcriber, self._journal)
+        self._ears = ears = make_ears(settings, self._transcriber, self._journal)
+        recorded = self._scene.recorded
         if isinstance(self._speaker, AudibleSpeaker):
             self._speaker.on_played = ears.on_played
-        else:
+        elif recorded is None or not recorded.speaker_tells:
             ears.plays_nothing()
         narrator = make_narrator(settings.speaking, self._engine, self._player)
         yield Parts(self._microphone, ears, narrator, self._speaker.name)
@@ -314,6 +354,47 @@ class _Play:
         self._happened.append(Happened(anyio.current_time(), event))
         self._changed.set()
         self._changed = anyio.Event()
+
+    # --- What was recorded ---------------------------------------------------------------------------------
+
+    async def _play_log(self, recording: Recording) -> None:
+        """Let everything happen as it did, and when it did."""
+        for line in recording.lines:
+            if not isinstance(line, IN_ITS_PLACE):
+                await anyio.sleep_until(line.at)
+                await self._repeat(line, recording)
+
+    async def _repeat(self, line: log.LogLine, recording: Recording) -> None:
+        chat = self._chat
+        match line:
+            case log.Drafted(text=text):
+                chat.draft(text)
+            case log.LineSent(text=text):
+                chat.send(text)
+            case log.Pressed(key=key):
+                getattr(chat, key)()
+            case log.Accepted() if self._recorded_agent is not None:
+                await self._recorded_agent.accept()
+            case log.HostTold(event=values) if self._recorded_agent is not None:
+                self._recorded_agent.tell(values)
+            case log.ToolCall(id=number, name=name, arguments=arguments):
+                self._tasks.start_soon(self._wait_for, number, partial(chat.tools.call, name, arguments))
+            case log.Asked(id=number, questionnaire=values):
+                self._tasks.start_soon(self._wait_for, number, partial(self._ask, questionnaire_of(values)))
+            case log.Returned(id=number):
+                self._tasks.start_soon(self._give_up, number)
+            case log.Announced(first=first, count=count, in_s=in_s) if self._ears is not None:
+                self._ears.on_played(recording.announced[first : first + count], in_s)
+
+    async def _wait_for(self, number: int, call: Callable[[], Awaitable[object]]) -> None:
+        """What the agent waited for, and in vain where it gave up."""
+        with anyio.CancelScope() as self._calls[number]:
+            await call()
+
+    async def _give_up(self, number: int) -> None:
+        """It had its answer, or gave up; what is just being heard to its end may still end by itself."""
+        await anyio.sleep(GIVEN_UP_AFTER_S)
+        self._calls.pop(number).cancel()
 
     # --- What happens --------------------------------------------------------------------------------------
 

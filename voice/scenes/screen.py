@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import anyio
 
-from questionnaire import Choice, Give, Input, Interview, Provenance, Shown, Skip, Submit, Unclear, read_reply
+from questionnaire import (
+    Choice,
+    Give,
+    Input,
+    Interview,
+    Provenance,
+    Questionnaire,
+    Shown,
+    Skip,
+    Submit,
+    Unclear,
+    read_reply,
+)
 
 
 class SceneScreen:
@@ -50,3 +65,18 @@ class SceneScreen:
         if interview.outcome is None and interview.step.index is None:
             interview.send(Submit())
         return ""
+
+
+def questionnaire_values(questionnaire: Questionnaire) -> dict[str, Any]:
+    """A questionnaire as JSON; `questionnaire_of` makes it again."""
+    from pydantic import TypeAdapter
+
+    values: dict[str, Any] = TypeAdapter(Questionnaire).dump_python(questionnaire, mode="json")
+    return values
+
+
+def questionnaire_of(values: Mapping[str, Any]) -> Questionnaire:
+    """What `questionnaire_values` was given. Raises `ValueError`."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(Questionnaire).validate_python(dict(values))

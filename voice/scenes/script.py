@@ -375,6 +375,18 @@ class Room(_Model):
     echo_delay_s: Annotated[float, Field(ge=0, le=2)] = 0.06
 
 
+class Recorded(_Model):
+    """The files of a session that was recorded with ``voice chat --record``."""
+
+    log: Path = Path("log.jsonl")
+    microphone: Path = Path("microphone.wav")
+    speaker: Path = Path("speaker.wav")
+    speaker_tells: bool = False
+    """Whether the speaker told what it played; else nothing of it could be heard."""
+    first_messages: tuple[str, ...] = ()
+    """What the agent was told first, by its arguments."""
+
+
 class Scene(_Model):
     """One scene. ``file`` is where it was read from, and paths in it are relative to that folder."""
 
@@ -382,10 +394,14 @@ class Scene(_Model):
     about: str = ""
     """What it shows, or where it comes from."""
     settings: Settings = Settings()
-    words: Literal["scripted", "whisper"] = "scripted"
-    """Who understands: the scene (each ``say`` has its text), or Whisper."""
-    engine: Literal["scripted", "real"] = "scripted"
-    """What speaks: silence as long as the text, or the speech engine."""
+    names: tuple[str, ...] = ()
+    """Those of the project, which are likely to be said."""
+    words: Literal["scripted", "whisper", "recorded"] = "scripted"
+    """Who understands: the scene (each ``say`` has its text), Whisper, or who did when it was recorded."""
+    engine: Literal["scripted", "real", "recorded"] = "scripted"
+    """What speaks: silence as long as the text, the speech engine, or silence as long as it took then."""
+    recorded: Recorded | None = None
+    """A session that was recorded, and is played again."""
     room: Room = Room()
     voice: bool = True
     """Whether Voice is on at the beginning."""
@@ -398,6 +414,12 @@ class Scene(_Model):
     expect: Expected = Expected()
 
     file: Path = Field(default=Path("scene.yaml"), exclude=True)
+
+    @model_validator(mode="after")
+    def _has_what_it_plays(self) -> Self:
+        if self.recorded is None and "recorded" in (self.words, self.engine):
+            raise ValueError("words or engine are recorded, and nothing is said to be recorded")
+        return self
 
     def path(self, name: Path) -> Path:
         """Where a file lies that the scene names."""

@@ -15,7 +15,7 @@ def timeline(happened: Iterable[Happened]) -> Iterator[str]:
     for one in happened:
         if told := _told(one.event):
             who, what = told
-            yield f"{one.clock_s:8.2f} s  {who:<8} {what}"
+            yield f"{one.clock_s:8.2f} s  {who:<8} {' '.join(what.split())}"
 
 
 def in_words(verdict: Verdict) -> str:

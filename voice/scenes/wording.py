@@ -86,6 +86,11 @@ class Wording:
         found = sorted((word for word in self.placed if word.frame in numbers), key=lambda word: word.frame)
         return " ".join(word.text for word in found), tuple(dict.fromkeys(word.say for word in found))
 
+    def span(self, samples: Samples) -> tuple[int, int]:
+        """The first and the last frame of a piece of what was heard, as far as it is not silent."""
+        numbers = self._numbers(list(samples.reshape(-1, FRAME_SAMPLES))) or {self._last}
+        return min(numbers), max(numbers)
+
     def _numbers(self, frames: Sequence[Frame]) -> set[int]:
         numbers: set[int] = set()
         following = self._last + 1
