@@ -67,9 +67,9 @@ def choose(devices: Sequence[DeviceInfo], kind: Kind, wanted: str | None) -> int
     """The place in the list of the device that is meant.
 
     ``wanted`` is its name or a part of it, in small or capital letters, with or without a comma and the host
-    API after it, or the sound server's own name of it; the whole name goes before a part. None means the
-    default device. Where one stands under several host APIs the first is taken. Raises `DeviceError` where
-    none or more than one is meant.
+    API after it, or the sound server's own name of it; the whole name goes before a part, and of parts those
+    of the sound server's devices before others. None means the default device. Where one stands under several
+    host APIs the first is taken. Raises `DeviceError` where none or more than one is meant.
     """
     noun = NOUNS[kind]
     usable = {index: device for index, device in enumerate(devices) if device.can(kind)}
@@ -89,7 +89,8 @@ def choose(devices: Sequence[DeviceInfo], kind: Kind, wanted: str | None) -> int
         if sought in {device.name.casefold(), device.full_name.casefold(), device.id.casefold()}
     ]
     parts = [i for i, d in usable.items() if sought in (d.full_name if "," in sought else d.name).casefold()]
-    found = whole or parts
+    # The hardware below a sound server stands there too, and is the server's to use.
+    found = whole or [i for i in parts if usable[i].host_api == SOUND_SERVER] or parts
     names = list(dict.fromkeys(usable[index].name for index in found or usable))
     listed = ", ".join(names)
     if not found:
@@ -141,10 +142,10 @@ def pick(devices: Sequence[DeviceInfo], kind: Kind, wanted: str | None, *, subst
         return Pick(index, "the system's default" if default else "the first; there is no default")
     try:
         return Pick(choose(devices, kind, wanted), f"called {wanted!r} in the settings")
-    except DeviceError as error:
+    except DeviceError:
         if not substitute or is_meant(devices, kind, wanted):
             raise
-        return stand_in(devices, kind, wanted, error.sentence)
+        return stand_in(devices, kind, wanted, f"There is no {NOUNS[kind]} called {wanted!r} now.")
 
 
 def stand_in(devices: Sequence[DeviceInfo], kind: Kind, wanted: str, problem: str) -> Pick:

@@ -13,7 +13,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +64,12 @@ def sound(seconds):
 """
 
 
+def _feed(pipe, data: bytes) -> None:
+    with contextlib.suppress(OSError):  # it was ended before it had played all
+        pipe.write(data)
+        pipe.flush()
+
+
 class SoundServer:
     """``vl_feed`` is what one speaks into, ``vl_mic`` the microphone; ``vl_spk`` is the speaker."""
 
@@ -102,6 +110,60 @@ class SoundServer:
         # A null sink may drop some milliseconds while a stream joins it: they are silence here.
         samples = np.concatenate([np.zeros(11_025), chirp(seconds, 22_050)]).astype(np.int16)
         subprocess.run(command, env=self.env, input=samples.tobytes(), check=True, timeout=60)
+
+    def pactl(self, *command: object) -> str:
+        """Have the server do something; what it answers."""
+        told = subprocess.run(
+            ["pactl", *map(str, command)],
+            env=self.env,
+            capture_output=True,
+            check=True,
+            text=True,
+            timeout=60,
+        )
+        return told.stdout.strip()
+
+    def plug(self, name: str, *, rate: int = 16_000, channels: int = 1) -> Callable[[], None]:
+        """Plug in a microphone that is called so; returns what pulls it out.
+
+        What is played to the sink ``NAME_in`` is what it hears, and a program of our own keeps it awake.
+        """
+        shape = (f"rate={rate}", f"channels={channels}", "format=s16le")
+        sink = self.pactl("load-module", "module-null-sink", f"sink_name={name}_in", *shape)
+        self._spawn("parec", f"--device={name}_in.monitor", "--latency-msec=20", "--raw")
+        source = self.pactl(
+            "load-module",
+            "module-remap-source",
+            f"source_name={name}",
+            f"master={name}_in.monitor",
+            f"source_properties=device.description={name}",
+        )
+
+        def pull() -> None:
+            for module in (source, sink):
+                self.pactl("unload-module", module)
+
+        return pull
+
+    def speak(self, recording: Path, into: str = "mic_in") -> subprocess.Popen:
+        """Speak a recording into a microphone; goes on while the caller does."""
+        playing = subprocess.Popen(["paplay", f"--device={into}", recording], env=self.env)
+        self._programs.append(playing)
+        return playing
+
+    @contextlib.contextmanager
+    def humming(self):
+        """A room that is never quite still: without it a microphone in memory gives noughts."""
+        noise = np.random.default_rng(7).normal(0, 20, 16_000 * 60).astype(np.int16).tobytes()
+        command = ["pacat", "--device=mic_in", "--raw", "--rate=16000", "--channels=1"]
+        with subprocess.Popen(command, env=self.env, stdin=subprocess.PIPE) as hum:
+            feeding = threading.Thread(target=_feed, args=(hum.stdin, noise), daemon=True)
+            feeding.start()
+            try:
+                yield
+            finally:
+                hum.kill()
+                feeding.join()
 
     @contextlib.contextmanager
     def hanging(self):
@@ -147,7 +209,11 @@ class SoundServer:
 @pytest.fixture(scope="session")
 def make_sound_server():
     """Make servers that are not yet started; all are ended at last."""
-    missing = [program for program in ("pulseaudio", "parec", "pacat") if shutil.which(program) is None]
+    missing = [
+        program
+        for program in ("pulseaudio", "parec", "pacat", "paplay", "pactl")
+        if shutil.which(program) is None
+    ]
     if ctypes.util.find_library("portaudio") is None:
         missing.append("libportaudio2")
     if missing:

@@ -326,6 +326,7 @@ class PortAudioSpeaker:
             except DeviceError as error:
                 if isinstance(error, DeviceLost):
                     lost = error
+                    self._fails = self._fails and not self.played_s
                     rest = self._from_word(rest)
                 if lost is None or (wait_s := next(tries, None)) is None:
                     self._tell_failure(error)
