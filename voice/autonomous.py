@@ -5,7 +5,8 @@ asking when it began, and restores them on every exit: stop, error, cancellation
 
 What an open utterance has got so far when the microphone is lost, or Voice switched off, is never sent: half
 a reply may say the contrary of the whole. It is told as `Discarded` (`DiscardReason.CUT_OFF`) with its words,
-to be said or sent again. What had ended before is delivered.
+to be said or sent again. Neither is the other half, when the microphone is back while somebody still speaks.
+What had ended before is delivered.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from voice.events import (
     NarrationEnding,
     NarrationStarted,
     Notice,
+    SpeechStarted,
     VoiceState,
     VoiceStateChanged,
 )
@@ -65,6 +67,12 @@ second: what has been away for long is looked for at the cost of 1 or 2 % of a p
 
 AT_WORK_S = 1.0
 """A microphone that is heard for so long works, and is looked for at once when it is lost again."""
+
+UNDER_WAY_S = 0.3
+"""What begins so soon after the microphone is back had begun before: speech counts as such after 0.1 s …"""
+
+GOES_ON_S = 1.0
+"""… and so soon where somebody was cut off by the loss: they had taken breath."""
 
 LAST_TEXTS_S = 1.0
 """So long what was said before a microphone was lost may take to become messages, before it is opened again;
@@ -182,6 +190,10 @@ class AutonomousVoice:
         """Why the microphone is being opened anew, a sentence, until it is heard again."""
         self._look_again_s = 0.0
         """So long it is waited before a lost one is looked for."""
+        self._cut_off = False
+        """Whether somebody was speaking when it was lost."""
+        self._half_until_s = 0.0
+        """What begins before this is the other half of something."""
         self._devices = DevicesInUse("", "")
         """What was told last."""
         self._lost_frames = 0
@@ -223,6 +235,7 @@ class AutonomousVoice:
             raise RuntimeError("autonomous Voice is on already")
         self._stop = anyio.Event()
         self._microphone_lost, self._changed, self._look_again_s = False, "", 0.0
+        self._cut_off, self._half_until_s = False, 0.0
         self._last = self._unfinished = None
         self.open_microphone()
         ending = VoiceState.FAILED
@@ -455,6 +468,7 @@ class AutonomousVoice:
                     raise
                 self._tell_losses(parts)
                 self._tell_lost(error)
+                self._cut_off = self._cut_off or parts.ears.speaking
                 await self._drain(parts.ears, LAST_TEXTS_S)
                 await anyio.sleep(self._look_again_s)
                 self._look_again_s = min(self._look_again_s * 2 or REOPEN_AFTER_S, REOPEN_AT_MOST_S)
@@ -480,6 +494,9 @@ class AutonomousVoice:
     async def _hear(self, frames: AsyncIterator[Frame], parts: Parts) -> None:
         heard = 0
         async for frame in frames:
+            if self._microphone_lost or self._changed:
+                self._half_until_s = self.now_s + (GOES_ON_S if self._cut_off else UNDER_WAY_S)
+                self._cut_off = False
             if self._microphone_lost:
                 self._microphone_lost = False
                 self._remark("microphone_back", microphone=parts.microphone.name)
@@ -510,7 +527,10 @@ class AutonomousVoice:
             self._lost_frames = lost
 
     async def _take(self, frame: Frame, ears: Ears) -> None:
-        self._pass_on(await ears.push(frame))
+        events = await ears.push(frame)
+        if any(isinstance(event, SpeechStarted) and event.at_s < self._half_until_s for event in events):
+            ears.spoil_turn(DiscardReason.CUT_OFF)
+        self._pass_on(events)
         self._happened(Passed(FRAME_S, ears.busy, self._waits))
         if not ears.busy:
             self._free.set()

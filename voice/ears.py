@@ -210,6 +210,10 @@ class Ears:
         """End the open turn, if there is one: its words come later, as `Discarded` for this reason."""
         return self.hearing.drop(reason)
 
+    def spoil_turn(self, reason: DiscardReason) -> None:
+        """Have the open turn go on, and be no message when it is over: then its words are told."""
+        self.hearing.spoil(reason)
+
     @contextmanager
     def narration(self) -> Iterator[None]:
         """To be held while a text is narrated, and until the speaker has really fallen silent."""

@@ -192,6 +192,11 @@ class Hearing:
         self._decide(turn, "", turn.fate)
         return self._took(self._ear.cut())
 
+    def spoil(self, reason: DiscardReason) -> None:
+        """Have the open turn, if there is one, go on to its end and be no message, for this reason."""
+        if self.speaking:
+            self._turns[-1].fate = self._turns[-1].fate or reason
+
     def input_ended(self) -> list[Event]:
         """End an open turn: its source gives no more sound. Its message comes with later frames."""
         return self._took(self._ear.input_ended())

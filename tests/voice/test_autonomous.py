@@ -33,6 +33,8 @@ from voice.events import (
     VoiceStateChanged,
 )
 from voice.floor import Duplex
+from voice.listening.patience import Patience, Wording
+from voice.phrases import phrases_of
 from voice.speaking.earcons import Earcon
 from voice.speaking.manner import Manner
 from voice.speaking.writing import Writing
@@ -312,6 +314,7 @@ async def test_a_lost_microphone_is_said_once_looked_for_and_works_again(monkeyp
     async with stage.on():
         stage.microphone.fail(DeviceLost("The microphone is gone."))
         stage.microphone.fail(DeviceLost("The microphone is gone."))
+        stage.microphone.feed(1.0, spoken=False)
         stage.say()
         with anyio.fail_after(60):
             while not stage.said:  # noqa: ASYNC110
@@ -322,6 +325,37 @@ async def test_a_lost_microphone_is_said_once_looked_for_and_works_again(monkeyp
     ]
     assert stage.microphone.opened == 3
     assert len(stage.of(MicrophoneLost)) == len(stage.of(MicrophoneBack)) == 1
+
+
+@pytest.mark.parametrize("pause_s", [0.0, 0.8])
+async def test_who_speaks_on_when_the_microphone_is_back_is_not_understood_by_halves(pause_s):
+    stage = Stage("Do not", "delete it.", "Wait.")
+    stage.transcript_after_s = None
+    async with stage.on():
+        stage.microphone.feed(0.5, spoken=True)
+        stage.microphone.fail(DeviceLost("The microphone is gone."))
+        stage.microphone.feed(pause_s, spoken=False)
+        stage.say()
+        stage.say()
+        with anyio.fail_after(60):
+            while not stage.said:  # noqa: ASYNC110
+                await anyio.sleep(FRAME_S)
+    assert stage.said == ["Wait."]
+    assert stage.dropped() == [(DiscardReason.CUT_OFF, "Do not"), (DiscardReason.CUT_OFF, "delete it.")]
+
+
+async def test_who_speaks_when_the_microphone_comes_back_had_begun_before():
+    stage = Stage("delete it.", "Wait.")
+    stage.transcript_after_s = None
+    async with stage.on():
+        stage.microphone.fail(DeviceLost("The microphone is gone."))
+        stage.say()
+        stage.say()
+        with anyio.fail_after(60):
+            while not stage.said:  # noqa: ASYNC110
+                await anyio.sleep(FRAME_S)
+    assert stage.said == ["Wait."]
+    assert stage.dropped() == [(DiscardReason.CUT_OFF, "delete it.")]
 
 
 async def test_a_source_that_ends_ends_voice_and_its_last_words_are_heard():
@@ -774,6 +808,76 @@ async def test_while_the_writer_of_a_text_thinks_a_person_is_heard():
         assert stage.said == ["Wait."]
         writing.end()
     assert stage.of(NarrationStarted) == []
+
+
+def in_headphones(*lines):
+    """Voice that hears while it speaks, with the patience of a user of English."""
+    stage = Stage(*lines, duplex=Duplex.HEADPHONES)
+    stage.patience = Patience(wording=Wording.of(phrases_of("en")["patience"]))
+    stage.speaker.hold()
+    return stage
+
+
+async def answered(stage, seconds=0.7):
+    """Somebody speaks and is silent for so long; what has become a message by then."""
+    stage.say(0.5, silence=seconds)
+    await stage.microphone.drained()
+    await settled()
+    return stage.said
+
+
+async def test_who_answers_before_the_question_is_over_is_waited_for_as_it_asks():
+    stage = in_headphones("Yes.", "Yes.")
+    async with stage.on(), anyio.create_task_group() as tasks:
+        tasks.start_soon(stage.voice.narrate, "Shall I go on, and delete all of the old files?")
+        await stage.speaker.begun()
+        assert await answered(stage) == ["Yes."]
+        stage.voice.silence()
+        await settled()
+        assert len(await answered(stage)) == 1, "it was answered: what comes now may be anything"
+        await answered(stage, seconds=1.5)
+        stage.speaker.release()
+
+
+async def test_a_question_that_was_broken_off_is_still_what_is_answered():
+    stage = in_headphones("Yes.")
+    async with stage.on(), anyio.create_task_group() as tasks:
+        tasks.start_soon(stage.voice.narrate, "Shall I go on, and delete all of the old files?")
+        await stage.speaker.begun()
+        stage.voice.silence()
+        await settled()
+        assert await answered(stage) == ["Yes."]
+        stage.speaker.release()
+
+
+async def test_of_a_text_that_is_being_written_the_last_sentence_so_far_says_what_is_expected():
+    stage = in_headphones("Yes.", "Yes.")
+    writing = Writing()
+    async with stage.on(), anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(stage.voice.narrate, writing, Kind.TEXT, announced=False))
+        writing.add("I have looked at the tests. Shall I mend them? ")
+        await stage.speaker.begun()
+        stage.speaker.finish()
+        await settled()
+        await stage.speaker.begun()
+        assert await answered(stage) == ["Yes."]
+        writing.add("There is one more. ")
+        stage.speaker.finish()
+        await settled()
+        assert len(await answered(stage)) == 1
+        stage.voice.silence()
+        stage.speaker.release()
+        writing.end()
+
+
+async def test_a_remark_of_the_session_does_not_change_what_is_expected():
+    stage = in_headphones("Yes.")
+    stage.speaker.release()
+    async with stage.on():
+        await stage.voice.narrate("Shall I go on?")
+        stage.voice.say("I heard a sound, but no words.")
+        await settled()
+        assert await answered(stage) == ["Yes."]
 
 
 async def test_how_it_speaks_can_change_and_stays_so_when_it_is_switched_on_again():

@@ -623,6 +623,7 @@ async def test_a_lost_microphone_keeps_half_a_reply_visibly_and_comes_back(monke
     async with stage.going_on():
         stage.microphone.feed(0.5, spoken=True)
         stage.microphone.fail(DeviceLost("The microphone is gone."))
+        stage.microphone.feed(1.5, spoken=False)
         stage.say()
         with anyio.fail_after(60):
             while not stage.sent:  # noqa: ASYNC110
