@@ -19,8 +19,8 @@ def test_the_devices_in_use_are_shown_and_a_key_silences_what_is_spoken(
         command = ["paplay", "--device=mic_in", fixtures_folder / recording]
         subprocess.run(command, env=sound_server.env, check=True)
 
-    terminal = on_terminal(VOICE, "chat", environment=sound_server.env).until("listening")
-    terminal.until("mic default · speaker the default speaker")
+    terminal = on_terminal(VOICE, "chat", environment=sound_server.env, width=120).until("listening")
+    terminal.until("mic default (Remapped Monitor of Null Output) · speaker the default speaker")
     speak("yes-please.wav")
     terminal.until("● Yes, please.").until("narrating").until("♪ Question 1")
     terminal.send(F3).until("narration interrupted").until("listening")
@@ -31,3 +31,25 @@ def test_the_devices_in_use_are_shown_and_a_key_silences_what_is_spoken(
     assert terminal.send(CTRL_D).ended() == 0
     shown = [line.split(" ")[0] for line in terminal.history]
     assert set(shown) <= {"before", "", "you", "agent", "ended"}  # no library wrote across the screen
+
+
+def test_another_microphone_is_taken_by_a_line_and_keys_are_heard_while_the_sound_server_hangs(
+    on_terminal, make_sound_server
+):
+    server = make_sound_server()
+    server.start()
+    server.plug("Headset", rate=48_000, channels=2)
+    terminal = on_terminal(VOICE, "chat", "--speaker", "none", environment=server.env, width=120)
+    terminal.until("listening").until("mic default (Remapped")
+    terminal.send("/mic\r").until("Headset, PulseAudio").until("/mic NAME takes one of them.")
+    terminal.send("/mic headset\r").until("Headset is the microphone from now on.")
+    terminal.until("mic Headset ·").until("Another microphone was chosen. The microphone is Headset now.")
+    terminal.send("/mic nonsense\r").until("There is no microphone called 'nonsense'")
+    terminal.send("/speaker\r").until("This conversation has no speaker that could be another one.")
+    with server.hanging():
+        terminal.until("microphone lost").send("tell me nothing\r").until("> tell me nothing")
+        terminal.send("a line that nobody has sent").until("a line that nobody has sent")
+        terminal.send("\x1b")
+    terminal.until("Headset is back.").until("listening")
+    terminal.send(CTRL_D).until("ended 0").ended()
+    server.close()
