@@ -1,47 +1,138 @@
-"""``voice doctor``: what is there, what is missing, and the command that mends it."""
+"""``voice doctor``: what is there, what is missing, and what to do about it."""
 
 from __future__ import annotations
 
+import os
+import sys
 from contextlib import suppress
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from voice.cli.running import run, tell, tell_json
+from voice.cli.running import remark, run, tell, tell_json
 
 if TYPE_CHECKING:
-    from voice.doctor import Finding
+    from collections.abc import Mapping
+
+    from voice.doctor.findings import Finding
+    from voice.settings import Settings
+
+_TO_STANDARD_OUTPUT = "-"
 
 
 @click.command()
 @click.option("--json", "json_lines", is_flag=True, help="One JSON object a line and part.")
-def doctor(*, json_lines: bool) -> None:
-    """Try each part of the loop; exit with 1 if it could not run with a microphone.
+@click.option(
+    "--within",
+    "limit_s",
+    type=click.FloatRange(1, 600),
+    metavar="SECONDS",
+    default=15.0,
+    show_default=True,
+    help="So long each part may take.",
+)
+@click.option(
+    "--report",
+    "report_to",
+    is_flag=False,
+    flag_value=_TO_STANDARD_OUTPUT,
+    metavar="[FILE]",
+    help="Write what a bug report needs, without private text, into FILE; or print that instead.",
+)
+def doctor(*, json_lines: bool, limit_s: float, report_to: str | None) -> None:
+    """Try each part of the loop, and say what to do; exit with 1 if it could not run with a microphone.
 
-    Without a speech engine or a speaker it runs in text: what would be spoken is shown.
+    It listens to the microphone for a second, speaks a sentence, and has Whisper hear it: as the engine made
+    it and, where the sound server can be asked, as the speaker was given it. Nothing of that is kept.
+
+    Without a speech engine or a speaker the loop runs in text: what would be spoken is shown.
     """
-    from voice.doctor import examine, examine_libraries
+    if json_lines and report_to == _TO_STANDARD_OUTPUT:
+        raise click.UsageError("--json and --report both print: name a FILE for the report.")
+    from voice.doctor.findings import could_run
+    from voice.doctor.libraries import examine_libraries
 
-    could_run = True
+    found: list[Finding] = []
+    progress = _Progress()
 
     def show(finding: Finding) -> None:
-        nonlocal could_run
-        could_run = could_run and (finding.ok or not finding.needed)
-        if json_lines:
-            tell_json(asdict(finding))
+        found.append(finding)
+        progress.clear()
+        if report_to == _TO_STANDARD_OUTPUT:
             return
-        tell(f"{finding.mark:8}{finding.part:16}{finding.detail}")
+        if json_lines:
+            tell_json(finding.as_json())
+            return
+        tell(f"{finding.mark:8}{finding.part:18}{finding.detail}")
         if finding.mend is not None:
-            tell(f"{'':24}To mend it: {finding.mend}")
+            tell(f"{'':26}{'Better' if finding.ok else 'To mend it'}: {finding.mend}")
 
-    async def main() -> None:
-        async for finding in examine():
-            show(finding)
-
+    progress.trying("libraries")
     for finding in examine_libraries():
         show(finding)
-    with suppress(ImportError):  # anyio, which was just told
-        run(main)
-    if not could_run:
+    with suppress(ImportError):  # of a library that was just told
+        from voice.doctor.examining import examine
+
+        run(lambda: examine(show, trying=progress.trying, limit_s=limit_s))
+    progress.clear()
+    if report_to is not None:
+        _report(found, report_to)
+    if not could_run(found):
         raise click.exceptions.Exit(1)
+
+
+class _Progress:
+    """Which part is being tried, on a terminal: a line that goes again."""
+
+    def __init__(self) -> None:
+        self._on = sys.stderr is not None and sys.stderr.isatty()
+        self._shown = 0
+
+    def trying(self, part: str) -> None:
+        """This part is next."""
+        self.clear()
+        if self._on:
+            told = f"… {part}{': say something' if part == 'microphone' else ''}"
+            click.echo(told, nl=False, file=sys.stderr)
+            self._shown = len(told)
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._shown:
+            click.echo(f"\r{' ' * self._shown}\r", nl=False, file=sys.stderr)
+            self._shown = 0
+
+
+def _report(found: list[Finding], to: str) -> None:
+    from voice.doctor.private import Private
+    from voice.doctor.report import names_here, report, texts_here
+
+    settings, session = _settings_and_session()
+    private = Private(names_here(), texts_here(settings), os.environ)
+    text = report(found, settings, session, private)
+    if to == _TO_STANDARD_OUTPUT:
+        for line in text.splitlines():
+            tell(line)
+        return
+    from voice.keeping import write_whole
+
+    write_whole(Path(to), text.encode())
+    remark(f"Written to {to}: read it before you send it.")
+
+
+def _settings_and_session() -> tuple[Settings | None, Mapping[str, Any] | None]:
+    """What can be read of both; with a library missing neither."""
+    from voice.errors import SettingsError
+
+    settings, session = None, None
+    with suppress(ImportError):
+        from voice.keeping import LAST_SESSION, kept
+        from voice.settings import load_settings
+        from voice.statistics import SessionStatistics
+
+        with suppress(SettingsError):
+            settings = load_settings()
+        with suppress(ValueError):
+            session = SessionStatistics.from_json(kept(LAST_SESSION)).summary()
+    return settings, session
