@@ -9,13 +9,14 @@ from contextlib import nullcontext
 from signal import SIGINT
 from types import SimpleNamespace
 
+import anyio
 import numpy as np
 import pytest
 
 from voice.audio import FRAME_SAMPLES, SAMPLE_RATE, Sound
 from voice.backends import portaudio
 from voice.backends.portaudio import PortAudioMicrophone, PortAudioSpeaker
-from voice.errors import DeviceError, DeviceLost
+from voice.errors import DeviceChanged, DeviceError, DeviceLost
 
 
 @pytest.fixture
@@ -522,6 +523,35 @@ class FakeSoundDevice:
     def RawInputStream(self, **options):  # noqa: N802
         return FakeStream(self, **options)
 
+    def RawOutputStream(self, **options):  # noqa: N802
+        return FakeOutput(self, **options)
+
+
+class FakeOutput(FakeStream):
+    """A stream that takes what it is to play when it is told to, and plays it at once."""
+
+    def take(self, seconds):
+        """So much of what is to be played."""
+        taken = []
+        for _ in range(round(seconds / 0.02)):
+            out = bytearray(2 * self.channels * self.blocksize)
+            when = SimpleNamespace(currentTime=10.0, outputBufferDacTime=10.0)
+            self._callback(memoryview(out), self.blocksize, when, None)
+            taken.append(np.frombuffer(out, np.int16)[:: self.channels])
+        return np.concatenate(taken)
+
+
+class TwoDevices(FakeSoundDevice):
+    """With headphones that can be pulled out; the other one is the default."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = ["Fake", "Headphones"]
+
+    def query_devices(self):
+        (fake,) = super().query_devices()
+        return [{**fake, "name": name} for name in self.names]
+
 
 @pytest.fixture
 def fake(monkeypatch):
@@ -529,6 +559,23 @@ def fake(monkeypatch):
     library._sounddevice = fake = FakeSoundDevice()
     monkeypatch.setattr(portaudio, "_LIBRARY", library)
     return fake
+
+
+@pytest.fixture
+def two(monkeypatch):
+    library = portaudio._Library()
+    library._sounddevice = two = TwoDevices()
+    monkeypatch.setattr(portaudio, "_LIBRARY", library)
+    return two
+
+
+async def started(library, count):
+    """Wait until so many streams have been started."""
+    with anyio.fail_after(60):
+        while len(library.streams) < count or not library.started.is_set():  # noqa: ASYNC110
+            await anyio.sleep(0.01)
+    library.started.clear()
+    return library.streams[-1]
 
 
 NOISE = np.random.default_rng(5).integers(-20_000, 20_000, FRAME_SAMPLES * 100, dtype=np.int16)
@@ -711,3 +758,138 @@ async def test_no_samples_are_played_in_no_time(fake):
     speaker = PortAudioSpeaker()
     await speaker.play(Sound(np.zeros(0, np.int16), 16_000))
     assert speaker.played_s == 0
+
+
+SPOKEN = Sound(np.arange(1, 48_001, dtype=np.int16), 16_000, ((0.0, 0), (1.0, 4), (2.0, 8)))
+"""Three words of a second each."""
+
+
+def plays(stream, start, seconds):
+    """Whether it plays this part of them, and then nothing; 0.25 s of silence lead in."""
+    taken = stream.take(0.26 + seconds)
+    expected = SPOKEN.samples[start:][: len(taken) - 4_000]
+    heard = taken[4_000 : 4_000 + len(expected)]
+    return (
+        np.array_equal(heard, expected) and not taken[:4_000].any() and not taken[4_000 + len(heard) :].any()
+    )
+
+
+@pytest.mark.anyio
+async def test_a_sound_goes_on_at_the_word_where_its_speaker_was_pulled_out(two):
+    notices, told = [], []
+    speaker = PortAudioSpeaker("head", notices.append, stand_in=True)
+    speaker.on_played = lambda samples, _in_s: told.extend(samples)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(speaker.play, SPOKEN)
+        stream = await started(two, 1)
+        assert plays(stream, 0, 1.5)
+        assert speaker.name == "Headphones"
+        two.names.remove("Headphones")
+        stream.finish()
+        stream = await started(two, 2)
+        assert speaker.played_s == pytest.approx(1.0, abs=0.05), "the second word is said again"
+        assert plays(stream, 16_000, 2.0)
+    assert speaker.played_s == 3.0
+    assert told == [*SPOKEN.samples[:24_160], *SPOKEN.samples[16_000:]]
+    (notice,) = notices
+    assert notice.startswith("There is no speaker called 'Headphones, ALSA' now. Fake speaks until")
+    two.names.append("Headphones")
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(speaker.play, SPOKEN)
+        (await started(two, 3)).take(3.5)
+    assert notices[1:] == ["Headphones speaks again."]
+
+
+@pytest.mark.anyio
+async def test_without_any_speaker_left_it_is_told_once_until_one_is_heard(two, monkeypatch):
+    monkeypatch.setattr(portaudio, "_TRY_AGAIN_S", (0.0, 0.0))
+    notices = []
+    speaker = PortAudioSpeaker(None, notices.append, stand_in=True)
+    async with anyio.create_task_group() as tasks:
+
+        async def play():
+            with pytest.raises(DeviceLost, match="Fake is gone"):
+                await speaker.play(SPOKEN)
+
+        tasks.start_soon(play)
+        stream = await started(two, 1)
+        stream.take(1.0)
+        two.names.clear()
+        stream.finish()
+    with pytest.raises(DeviceError, match="There is no speaker"):
+        await speaker.play(SPOKEN)
+    (notice,) = notices
+    assert "Nothing can be heard of what is said" in notice
+
+
+@pytest.mark.anyio
+async def test_another_speaker_is_taken_in_mid_sentence(two):
+    speaker = PortAudioSpeaker()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(speaker.play, SPOKEN)
+        (await started(two, 1)).take(0.25 + 2.2)
+        speaker.use("headphones")
+        stream = await started(two, 2)
+        assert plays(stream, 32_000, 1.0)
+    assert (speaker.name, speaker.played_s) == ("Headphones", 3.0)
+
+
+@pytest.mark.anyio
+async def test_a_microphone_that_is_taken_is_stood_in_for_and_tried_again_at_the_next_opening(two):
+    taken = two.RawInputStream
+
+    def refuse(*, device, **options):
+        if device == 1:
+            raise FakePortAudioError("Device unavailable", -9985)
+        return taken(device=device, **options)
+
+    two.RawInputStream = refuse
+    notices = []
+    microphone = PortAudioMicrophone("headphones", notices.append, stand_in=True)
+    async with microphone.open():
+        assert microphone.name == "Fake"
+    async with microphone.open():
+        pass
+    (notice,) = notices
+    assert notice.startswith("Headphones cannot be opened as a microphone: Device unavailable. Fake is used")
+    two.RawInputStream = taken
+    async with microphone.open():
+        assert microphone.name == "Headphones"
+    with pytest.raises(DeviceError, match="no microphone called 'buds'"):
+        async with PortAudioMicrophone("buds").open():
+            pass
+
+
+@pytest.mark.anyio
+async def test_a_microphone_is_remembered_by_its_whole_name_and_never_by_its_number(two):
+    microphone = PortAudioMicrophone("head")
+    async with microphone.open():
+        pass
+    two.names[:] = ["Headphones Two", "Fake", "Headphones"]
+    async with microphone.open():
+        assert microphone.name == "Headphones"
+
+
+@pytest.mark.anyio
+async def test_another_microphone_ends_the_frames_of_this_one_after_what_it_heard(two):
+    microphone = PortAudioMicrophone()
+    async with microphone.open() as frames:
+        two.streams[0].hear(NOISE)
+        microphone.use("headphones")
+        assert np.array_equal(await take(frames, 100), NOISE)
+        with pytest.raises(DeviceChanged):
+            await anext(frames)
+    async with microphone.open():
+        assert microphone.name == "Headphones"
+
+
+@pytest.mark.anyio
+async def test_of_more_than_30_s_for_a_listener_that_lags_the_rest_is_lost_and_counted(fake):
+    microphone = PortAudioMicrophone()
+    async with microphone.open() as frames:
+        fake.streams[0].hear(np.tile(NOISE, 16))
+        assert microphone.lost_frames == 100
+        assert np.array_equal(await take(frames, 1_500), np.tile(NOISE, 15))
+        with pytest.raises(DeviceLost, match=r"too busy to listen, and 2\.0 s"):
+            await anext(frames)
+    assert microphone.lost_frames == 100
