@@ -72,7 +72,7 @@ UNDER_WAY_S = 0.3
 """What begins so soon after the microphone is back had begun before: speech counts as such after 0.1 s …"""
 
 GOES_ON_S = 1.0
-"""… and so soon where somebody was cut off by the loss: they had taken breath."""
+"""… and so soon where somebody was cut off and it was back at once: they had taken breath."""
 
 LAST_TEXTS_S = 1.0
 """So long what was said before a microphone was lost may take to become messages, before it is opened again;
@@ -495,7 +495,8 @@ class AutonomousVoice:
         heard = 0
         async for frame in frames:
             if self._microphone_lost or self._changed:
-                self._half_until_s = self.now_s + (GOES_ON_S if self._cut_off else UNDER_WAY_S)
+                goes_on = self._cut_off and self._look_again_s <= REOPEN_AFTER_S
+                self._half_until_s = self.now_s + (GOES_ON_S if goes_on else UNDER_WAY_S)
                 self._cut_off = False
             if self._microphone_lost:
                 self._microphone_lost = False
