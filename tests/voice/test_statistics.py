@@ -6,6 +6,7 @@ from voice.events import (
     AgentEnded,
     Discarded,
     DiscardReason,
+    FramesLost,
     HostLost,
     Latency,
     MessageDelivered,
@@ -96,8 +97,10 @@ def test_what_the_agent_does_not_get_is_no_spoken_message(events, spoken):
 
 
 def test_what_goes_wrong_is_counted_by_its_kind_and_told_without_its_words():
-    statistics = SessionStatistics(frames_lost=100)
+    statistics = SessionStatistics()
     for event in (
+        FramesLost(90),
+        FramesLost(10),
         HostLost("It ended."),
         AgentEnded("The model said no."),
         AgentEnded(),

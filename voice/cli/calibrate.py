@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from voice.calibration.choosing import Cost, Room
+    from voice.calibration.choosing import Advice, Cost, Room
     from voice.settings import Settings
 
 _METER_DB = 60
@@ -53,7 +53,7 @@ def calibrate(
     """
     from voice.calibration.choosing import BUDGET_S, Advice, choose, judge_room, together
     from voice.calibration.measuring import models_here
-    from voice.calibration.writing import in_toml
+    from voice.errors import SettingsError
     from voice.settings import HearingSettings, settings_path
 
     settings = settings_with(model=model, language=language).changed("hearing", microphone=mic)
@@ -75,9 +75,13 @@ def calibrate(
         }
         advice = together(advice, Advice((), {group: of for group, of in given.items() if of}))
     path = settings_path()
-    written = str(path) if write and advice.settings else None
-    if written:
-        _write(path, settings, advice.settings)
+    written, unwritten = None, None
+    if write and advice.settings:
+        try:
+            _write(path, settings, advice.settings)
+            written = str(path)
+        except SettingsError as error:
+            unwritten = error  # told last: what was measured is told all the same
     if as_json:
         tell_json(
             {
@@ -90,7 +94,16 @@ def calibrate(
                 "written": written,
             }
         )
-        return
+    else:
+        _tell(measured, advice, path, written)
+    if unwritten is not None:
+        raise unwritten
+
+
+def _tell(measured: list[Cost], advice: Advice, path: Path, written: str | None) -> None:
+    """What was measured and what follows from it, for a person."""
+    from voice.calibration.writing import in_toml
+
     tell(f"{'model':18}{'threads':>8}  {'computes':10}{'seconds':>8}")
     for cost in measured:
         tell(f"{cost.model:18}{cost.threads:8}  {cost.compute_type:10}{cost.seconds:8.2f}")
@@ -99,7 +112,7 @@ def calibrate(
     if written:
         tell(f"Written to {written}.")
     elif advice.settings:
-        tell(f"--write puts this into {path}:")
+        tell(f"This belongs into {path}, and --write puts it there:")
         for line in in_toml(advice.settings).splitlines():
             tell(f"  {line}")
 
@@ -123,7 +136,7 @@ def _write(path: Path, settings: Settings, values: Mapping[str, Mapping[str, Any
     except OSError as error:
         raise SettingsError(
             f"The settings file {path} cannot be written: {error.strerror}.",
-            mend="put the values into it by hand, see: voice calibrate",
+            mend="put the values into it by hand",
         ) from error
 
 

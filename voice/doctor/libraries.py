@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import redirect_stderr
 from importlib.metadata import PackageNotFoundError, version
 
+import voice.backends  # noqa: F401 — which tells the libraries to report nothing, before they are loaded
 from voice.doctor.findings import Finding, fault
 from voice.errors import LibraryMissing
 
