@@ -164,6 +164,8 @@ def read(name: str, lines: bytes, size: int = 0) -> Entry | None:
 
 def _after(entry: Entry, fields: Mapping[str, Any]) -> Entry:
     match fields["event"]:
+        case "decided" | "taken" if entry.over:
+            return entry  # whatever comes too late: it is not sent twice
         case "began":
             kind: Kind = "typed" if fields["kind"] == "typed" else "spoken"
             at = float(fields["at"])

@@ -70,7 +70,10 @@ class Store:
         `FileNotFoundError` where it is not there.
         """
         if create:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except FileExistsError:
+                raise JournalError(f"{path.parent} is no folder.", mend="move it away") from None
             with suppress(FileExistsError):
                 path.mkdir(mode=0o700)
         try:
@@ -375,14 +378,16 @@ class _Wav:
         """
         there = os.fstat(file).st_size
         start = os.pread(file, _HEADER.size, 0)
-        if there > _HEADER.size and not any(start):
+        if there <= _HEADER.size:
+            return 0
+        if not any(start):
             return (there - _HEADER.size) // 2 * 2  # the header comes after the first sound
         shape, ours = bytearray(start), bytearray(_header(0))
         for size_at in (4, 40):
             shape[size_at : size_at + 4] = ours[size_at : size_at + 4] = bytes(4)
-        if shape != ours[: len(shape)]:
+        if shape != ours:
             raise JournalError("That is no sound of the journal.")
-        return max(0, there - _HEADER.size) // 2 * 2
+        return (there - _HEADER.size) // 2 * 2
 
 
 def _header(size: int) -> bytes:

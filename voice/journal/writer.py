@@ -239,7 +239,7 @@ class DiskJournal:
                 with self._wake:
                     if last and (self._failed or self._given == upto):
                         return
-                    if not self._closing and (self._failed or self._given == upto):
+                    if not self._closing and self._given == upto:
                         self._wake.wait(RETRY_S if self._failed else None)
         finally:
             if store is not None:
