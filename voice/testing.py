@@ -32,6 +32,8 @@ from voice.events import (
     HostLost,
 )
 from voice.floor import Duplex
+from voice.listening.patience import Patience
+from voice.listening.pieces import PieceRule
 from voice.listening.utterances import Ear
 from voice.loop import Hearing
 from voice.ports import KEPT_REASONS, Delivery, Journal, Transcript, Verdict
@@ -629,6 +631,9 @@ class ScriptedParts:
         """Of what the agent writes so many sentences are spoken; None: all."""
         self.journal: Journal | None = None
         """Where what is heard is kept; a `Chat` is to be given the same."""
+        self.patience: Patience | None = None
+        """How long a silence ends a turn, by its words, which are then transcribed in pauses; None: a fixed
+        time."""
         self._duplex = duplex
         self._earcons = earcons
 
@@ -643,10 +648,11 @@ class ScriptedParts:
         if self.opening_fails is not None:
             raise self.opening_fails
         self.opened += 1
-        ear = Ear(LevelDetector())
+        ear = Ear(LevelDetector(), rule=PieceRule(early_s=0.2 if self.patience is not None else None))
         hearing = Hearing(
             ear,
             self.transcriber,
+            patience=self.patience,
             transcript_after_s=self.transcript_after_s,
             partials=True,
             journal=self.journal,

@@ -18,11 +18,12 @@ from questionnaire import (
 from questionnaire.testing import ScriptedPresenter
 from voice.audio import FRAME_S
 from voice.autonomous import AutonomousVoice, refusal_while_on
-from voice.errors import DeviceError, DeviceLost, SpeechEngineDied, VoiceError
+from voice.errors import DeviceChanged, DeviceError, DeviceLost, SpeechEngineDied, VoiceError
 from voice.events import (
     DevicesInUse,
     Discarded,
     DiscardReason,
+    FramesLost,
     LevelMeasured,
     NarrationEnded,
     NarrationEnding,
@@ -212,6 +213,64 @@ async def test_it_tells_which_devices_are_in_use():
     async with stage.on():
         assert stage.of(DevicesInUse) == [DevicesInUse("scripted microphone", "scripted speaker")]
     assert stage.of(DevicesInUse)[-1] == DevicesInUse("", "")
+
+
+async def test_the_devices_are_told_again_whenever_they_are_others():
+    stage = Stage()
+    async with stage.on():
+        stage.microphone.feed(0.1, spoken=False)
+        await stage.microphone.drained()
+        stage.microphone.name = "headset"
+        stage.microphone.feed(0.1, spoken=False)
+        await stage.microphone.drained()
+    names = [devices.microphone for devices in stage.of(DevicesInUse)]
+    assert names == ["scripted microphone", "headset", ""]
+
+
+async def test_a_microphone_that_gives_way_to_another_is_no_loss_and_cuts_an_open_turn_off():
+    stage = Stage("Half", "Whole.")
+    async with stage.on():
+        stage.microphone.feed(0.5, spoken=True)
+        stage.microphone.fail(DeviceChanged("Headset is gone."))
+        stage.microphone.feed(2.0, spoken=False)
+        stage.say()
+        with anyio.fail_after(60):
+            while not stage.said:  # noqa: ASYNC110
+                await anyio.sleep(FRAME_S)
+    assert stage.said == ["Whole."]
+    assert stage.dropped() == [(DiscardReason.CUT_OFF, "Half")]
+    assert stage.notices() == ["Headset is gone. The microphone is scripted microphone now."]
+    assert stage.of(MicrophoneLost) == stage.of(MicrophoneBack) == []
+
+
+async def test_one_that_gives_way_and_does_not_open_again_is_lost(monkeypatch):
+    monkeypatch.setattr("voice.autonomous.REOPEN_AFTER_S", 0.01)
+    stage = Stage("After.")
+    async with stage.on():
+        stage.microphone.fail(DeviceChanged("Headset is gone."))
+        stage.microphone.fail(DeviceError("There is no microphone."))
+        stage.microphone.feed(2.0, spoken=False)
+        stage.say()
+        with anyio.fail_after(60):
+            while not stage.said:  # noqa: ASYNC110
+                await anyio.sleep(FRAME_S)
+    lost, back = stage.notices()
+    assert lost.startswith("There is no microphone.")
+    assert back == "scripted microphone is back."
+    assert len(stage.of(MicrophoneLost)) == len(stage.of(MicrophoneBack)) == 1
+
+
+async def test_frames_that_were_lost_are_told_once():
+    stage = Stage()
+    stage.microphone.lost_frames = 5
+    async with stage.on():
+        stage.microphone.lost_frames = 12
+        stage.microphone.feed(0.1, spoken=False)
+        await stage.microphone.drained()
+        stage.microphone.lost_frames = 15
+        stage.microphone.feed(0.1, spoken=False)
+        await stage.microphone.drained()
+    assert stage.of(FramesLost) == [FramesLost(7), FramesLost(3)]
 
 
 async def test_while_it_is_held_nothing_is_heard_and_an_open_turn_goes_on_afterwards():
@@ -831,12 +890,13 @@ async def test_who_answers_before_the_question_is_over_is_waited_for_as_it_asks(
     async with stage.on(), anyio.create_task_group() as tasks:
         tasks.start_soon(stage.voice.narrate, "Shall I go on, and delete all of the old files?")
         await stage.speaker.begun()
-        assert await answered(stage) == ["Yes."]
+        during = list(await answered(stage))
         stage.voice.silence()
         await settled()
-        assert len(await answered(stage)) == 1, "it was answered: what comes now may be anything"
-        await answered(stage, seconds=1.5)
-        stage.speaker.release()
+        afterwards = list(await answered(stage))
+        stage.microphone.feed(1.5, spoken=False)
+        await stage.microphone.drained()
+    assert (during, afterwards, stage.said) == (["Yes."], ["Yes."], ["Yes."] * 2)
 
 
 async def test_a_question_that_was_broken_off_is_still_what_is_answered():
@@ -846,28 +906,27 @@ async def test_a_question_that_was_broken_off_is_still_what_is_answered():
         await stage.speaker.begun()
         stage.voice.silence()
         await settled()
-        assert await answered(stage) == ["Yes."]
-        stage.speaker.release()
+        said = list(await answered(stage))
+    assert said == ["Yes."]
 
 
-async def test_of_a_text_that_is_being_written_the_last_sentence_so_far_says_what_is_expected():
+async def test_of_a_text_that_is_being_written_what_is_there_so_far_says_what_is_expected():
     stage = in_headphones("Yes.", "Yes.")
     writing = Writing()
     async with stage.on(), anyio.create_task_group() as tasks:
         tasks.start_soon(partial(stage.voice.narrate, writing, Kind.TEXT, announced=False))
-        writing.add("I have looked at the tests. Shall I mend them? ")
+        writing.add("I have looked at the tests. Now ")
         await stage.speaker.begun()
-        stage.speaker.finish()
-        await settled()
-        await stage.speaker.begun()
-        assert await answered(stage) == ["Yes."]
-        writing.add("There is one more. ")
-        stage.speaker.finish()
-        await settled()
-        assert len(await answered(stage)) == 1
+        told = list(await answered(stage))
+        stage.microphone.feed(1.5, spoken=False)
+        await stage.microphone.drained()
+        writing.add("what? Shall I mend them? Or ")
+        for _ in range(2):
+            stage.speaker.finish()
+            await settled()
+        asked = list(await answered(stage))
         stage.voice.silence()
-        stage.speaker.release()
-        writing.end()
+    assert (told, asked) == ([], ["Yes."] * 2)
 
 
 async def test_a_remark_of_the_session_does_not_change_what_is_expected():
