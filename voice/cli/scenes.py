@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 
+from voice.cli.interrupts import end_at_once_on_ctrl_c
 from voice.cli.running import tell, tell_json
+from voice.errors import SceneError
 from voice.scenes.outside import Outside
 from voice.scenes.playing import Played, perform
 from voice.scenes.reading import SUFFIXES, load_scene, scenes_in
@@ -32,16 +35,25 @@ def play_scenes(
 
     Raises `SceneError` before the first is played where one of them cannot be used.
     """
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # children end with it
+    for file in files:
+        if not (file.endswith(SUFFIXES) or Path(file).is_dir()):
+            raise SceneError(
+                f"{file} is no scene, and others here are.", mend="replay recordings by themselves"
+            )
     paths = [path for file in files for path in scenes_in(Path(file))]
     scenes = [(path, _with(load_scene(path), model, language)) for path in paths]
     good = True
-    with Outside() as outside:
-        for path, scene in scenes:
-            played = perform(scene, outside=outside, whisper=whisper)
-            again = None if once else perform(scene, outside=outside, whisper=whisper)
-            differs = _first_difference(played, again) if again is not None else ""
-            (_show_json if json_lines else _show)(path, played, differs)
-            good &= not played.failures and not differs
+    try:
+        with Outside() as outside:
+            for path, scene in scenes:
+                played = perform(scene, outside=outside, whisper=whisper)
+                again = None if once else perform(scene, outside=outside, whisper=whisper)
+                differs = _first_difference(played, again) if again is not None else ""
+                (_show_json if json_lines else _show)(path, played, differs)
+                good &= not played.failures and not differs
+    finally:
+        end_at_once_on_ctrl_c()
     if not json_lines and len(scenes) > 1:
         tell(f"{len(scenes)} scenes, {'all as expected' if good else 'not all as expected'}.")
     return good

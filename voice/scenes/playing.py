@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import anyio
 import anyio.abc
@@ -72,6 +73,7 @@ from voice.scenes.recorded import (
     Recording,
     read_recorded,
 )
+from voice.scenes.recorder import RecordedChat, Recorder
 from voice.scenes.screen import SceneScreen, questionnaire_of
 from voice.scenes.script import EventPattern, Happening, Part, Scene, Understood
 from voice.scenes.sentences import SentenceHeard
@@ -155,23 +157,35 @@ class Played:
 
 
 async def play(
-    scene: Scene, *, make_host: MakeHost | None = None, outside: Outside | None = None, whisper: bool = False
+    scene: Scene,
+    *,
+    make_host: MakeHost | None = None,
+    outside: Outside | None = None,
+    whisper: bool = False,
+    record: Path | None = None,
 ) -> Played:
     """Play a scene beside whatever else goes on; see `perform`."""
     return await anyio.to_thread.run_sync(
-        partial(perform, scene, make_host=make_host, outside=outside, whisper=whisper)
+        partial(perform, scene, make_host=make_host, outside=outside, whisper=whisper, record=record)
     )
 
 
 def perform(
-    scene: Scene, *, make_host: MakeHost | None = None, outside: Outside | None = None, whisper: bool = False
+    scene: Scene,
+    *,
+    make_host: MakeHost | None = None,
+    outside: Outside | None = None,
+    whisper: bool = False,
+    record: Path | None = None,
 ) -> Played:
     """Play a scene in virtual time, in this thread, which must have no event loop.
 
     With ``make_host`` the agent is that one, run in the loop of the scene, and not the scene's own. While it
     is at work by real means (threads; sockets and pipes, unless it waits for us) the clock stands.
     ``outside`` has what was loaded for other scenes. With ``whisper`` that understands what is said, whatever
-    the scene says. Raises `VoiceError` where a recording, a model or the engine cannot be used.
+    the scene says. ``record`` is a new folder for a recording of it: that can be played without the agent.
+
+    Raises `VoiceError` where a recording, a model, the engine or that folder cannot be used.
     """
     if whisper:
         scene = scene.model_copy(update={"words": "whisper"})
@@ -181,7 +195,9 @@ def perform(
         if scene.words == "whisper":
             parts.load(scene.settings.transcription)
         with lone_errors():
-            return in_virtual_time(lambda: _Play(scene, recordings, recording, make_host, parts).run())
+            return in_virtual_time(
+                lambda: _Play(scene, recordings, recording, make_host, parts, record).run()
+            )
 
 
 def _recordings(scene: Scene) -> dict[int, Samples]:
@@ -206,6 +222,7 @@ class _Play:
         recording: Recording | None,
         make_host: MakeHost | None,
         outside: Outside,
+        record: Path | None,
     ) -> None:
         self._scene = scene
         self._recording = recording
@@ -237,8 +254,14 @@ class _Play:
         )
         self._player = FaultySpeaker(self._speaker)
         self._host: FaultyHost | None = None
-        self._chat = Chat(
-            self._made_host,
+        self._recorder: Recorder | None = None
+        make: MakeHost = self._made_host
+        if record is not None:
+            self._recorder = Recorder(record, scene.settings, scene.names, self._complaints.append)
+            self._recorder.overhear_devices(self._microphone, self._player)
+            make = self._recorder.host(make)
+        self._chat = (Chat if record is None else RecordedChat)(
+            make,
             self._opened,
             scene.settings,
             self._take,
@@ -246,6 +269,8 @@ class _Play:
             names=scene.names,
             journal=self._journal,
         )
+        if isinstance(self._chat, RecordedChat) and self._recorder is not None:
+            self._chat.recorder = self._recorder
 
     async def run(self) -> Played:
         virtual_loop().awaits = self._agent_is_awaited
@@ -265,6 +290,8 @@ class _Play:
             self._chat.quit()
             await self._over()
             tasks.cancel_scope.cancel()
+        if self._recorder is not None:
+            self._recorder.close()
         kept = tuple(entry.text for entry in self._journal.entries.values())
         if self._agent is not None and self._agent.turns_left:
             self._complaints.append(f"{self._agent.turns_left} turns of the agent were never begun.")
@@ -331,6 +358,8 @@ class _Play:
     async def _opened(self) -> AsyncGenerator[Parts]:
         settings = self._scene.settings
         self._ears = ears = make_ears(settings, self._transcriber, self._journal)
+        if self._recorder is not None:
+            self._recorder.overhear(self._transcriber, self._engine, ears)
         recorded = self._scene.recorded
         if isinstance(self._speaker, AudibleSpeaker):
             self._speaker.on_played = ears.on_played
@@ -351,6 +380,8 @@ class _Play:
             self._narrations += 1
         elif isinstance(event, NarrationEnded):
             self._narrations -= 1
+        if self._recorder is not None:
+            self._recorder.take(event)
         self._happened.append(Happened(anyio.current_time(), event))
         self._changed.set()
         self._changed = anyio.Event()

@@ -94,7 +94,12 @@ def _tree(text: str, path: Path) -> tuple[yaml.Node, Any]:
         mark = error.problem_mark or error.context_mark
         line = f" line {mark.line + 1}" if mark else ""
         told = ", ".join(filter(None, (error.context, error.problem)))
-        raise SceneError(f"{path}{line}: this is not YAML: {' '.join(told.split())}.") from error
+        raise SceneError(
+            f"{path}{line}: this is not YAML: {' '.join(told.split())}.",
+            mend="put texts with ? : , { } [ ] # in quotes"
+            if "got '?'" in told or "got ','" in told
+            else None,
+        ) from error
     except yaml.YAMLError as error:
         raise SceneError(f"{path} is not YAML: {' '.join(str(error).split())}.") from error
     except RecursionError as error:

@@ -289,8 +289,9 @@ class Recorder:
 
 
 def _pass_by(part: Any, name: str, overheard: Callable[[Any], Any]) -> None:
-    """Have the calls of one method of this one object pass by here; whatever else it is, it stays."""
-    setattr(part, name, overheard(getattr(part, name)))
+    """Have the calls of one method of this one object pass by here, once; whatever else it is, it stays."""
+    if name not in vars(part):
+        setattr(part, name, overheard(getattr(part, name)))
 
 
 @dataclass

@@ -51,9 +51,9 @@ class SceneScreen:
             self._open.remove(interview)
 
     def answer(self, reply: str) -> str:
-        """Type a reply to what stands there; returns what is wrong with that, else ""."""
+        """Type a reply to what stands there; returns what is wrong with that, in a clause, else ""."""
         if not self._open:
-            return f"Nothing stood on the screen that {reply!r} could answer."
+            return f"nothing stood on the screen that {reply!r} could answer"
         interview = self._open[-1]
         by = Provenance("screen", Input.KEY, anyio.current_time())
         if interview.step.index is not None:
