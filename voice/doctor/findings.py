@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from voice.errors import (
+    DeviceError,
     DeviceLost,
     JournalError,
     ModelBroken,
@@ -73,13 +74,15 @@ def could_run(findings: list[Finding]) -> bool:
 def fault(part: str, error: VoiceError, *, needed: bool = True) -> Finding:
     """A part that raised."""
     there = (DeviceLost, JournalError, ModelBroken, SettingsError, SpeechEngineDied, TranscriberDied)
+    # A device that is there may be taken by another program, or its server hang: of these there is one class.
+    device = type(error) is DeviceError and not error.sentence.startswith("There is no ")
     return Finding(
         part,
         ok=False,
         detail=error.sentence,
         mend=error.mend,
         needed=needed,
-        broken=isinstance(error, there),
+        broken=device or isinstance(error, there),
         # These repeat what a person wrote: settings, names of models. Other sentences are ours.
         public="" if isinstance(error, (SettingsError, ModelBroken, ModelNotFound)) else error.sentence,
         kind=type(error).__name__,

@@ -12,8 +12,8 @@ CLIPPED = 0.001
 """So large a share of samples at full scale is heard as a crackle, and costs words."""
 
 QUIETEST_DBFS = -84.0
-"""A microphone whose loudest moment is below this is turned down: two bits of sixteen are left of it. A quiet
-room is above -75 on the quietest laptops."""
+"""A microphone whose loudest moment is below this is turned down: its own noise is two steps of 16 bits then,
+and speech in it would be a handful."""
 
 LOUD_DBFS = -40.0
 """A room with a louder floor makes quiet replies hard to hear."""

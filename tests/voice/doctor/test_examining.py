@@ -17,7 +17,7 @@ from voice.doctor import hearing
 from voice.doctor.examining import Examination, examine
 from voice.doctor.limits import in_thread
 from voice.doctor.sentences import SENTENCES
-from voice.errors import DeviceError
+from voice.errors import DeviceError, DeviceLost, PortAudioMissing
 from voice.settings import Settings
 from voice.testing import ScriptedTranscriber
 
@@ -100,7 +100,10 @@ async def test_what_hangs_is_told_and_the_next_part_is_tried():
 @pytest.mark.parametrize(
     ("error", "mark"),
     [
-        (DeviceError("No.", mend="do"), "MISSING"),
+        (DeviceError("There is no microphone.", mend="do"), "MISSING"),
+        (PortAudioMissing("No library."), "MISSING"),
+        (DeviceError("It is taken by another program."), "BROKEN"),
+        (DeviceLost("It is gone."), "BROKEN"),
         (ImportError("no x", name="x"), "MISSING"),
         (OSError(5, "Bad"), "MISSING"),
         (ZeroDivisionError("a fault of ours"), "BROKEN"),
