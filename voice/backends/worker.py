@@ -1,9 +1,10 @@
 """A child process that does one thing and can be killed in the middle of it.
 
 Speech engines and Whisper are libraries whose calls cannot be interrupted, that print where they like and
-that can take a whole process down. So each runs in a child, with its own process group (the terminal's Ctrl-C
-is ours alone), its own standard output (nothing it prints can reach ours), and the pipe as its lifeline: when
-the parent is gone, by whatever way, the child ends.
+that can take a whole process down. So each runs in a child, with its own session (the terminal's Ctrl-C is
+ours alone), its own standard output (nothing it prints can reach ours), and a lifeline: when the parent is
+gone, by whatever way, the pipe that requests come by ends, and so does the child
+(`voice.backends.lifeline`: even if it cannot notice).
 
 While an answer is owed, the parent looks how the child does (`voice.backends.vital_signs`): one that hangs is
 a dead one. While none is, nobody wakes.
@@ -31,6 +32,7 @@ import anyio
 import anyio.abc
 from anyio.streams.buffered import BufferedByteReceiveStream
 
+from voice.backends.lifeline import Lifeline, hold_on
 from voice.backends.vital_signs import LOADING_STILL_S, STILL_S, TICK_S, Vigil, signs_of
 
 Message = tuple[dict[str, Any], bytes]
@@ -119,6 +121,7 @@ class Worker:
         self._process: anyio.abc.Process | None = None
         self._replies: BufferedByteReceiveStream | None = None
         self._stderr: IO[bytes] | None = None
+        self._lifeline: Lifeline | None = None
         self._kills = 0
         self._closed = False
         self._id = 0
@@ -206,6 +209,9 @@ class Worker:
         self._kills += 1
         process, self._process, self._replies = self._process, None, None
         stderr, self._stderr = self._stderr, None
+        lifeline, self._lifeline = self._lifeline, None
+        if lifeline is not None:
+            lifeline.let_go()
         if process is not None:
             with anyio.CancelScope(shield=True):
                 await _end(process)
@@ -232,8 +238,14 @@ class Worker:
         with suppress(OSError):  # a full disk takes the last words, and nothing else
             # It lives as long as the child. A file, since a pipe would have to be read all the time.
             self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
-        stderr = self._stderr or subprocess.DEVNULL
-        self._process = await anyio.open_process([*self._command, *self.arguments], stderr=stderr)
+        self._lifeline = lifeline = Lifeline()
+        self._process = await anyio.open_process(
+            [*self._command, *self.arguments],
+            stderr=self._stderr or subprocess.DEVNULL,
+            start_new_session=True,
+            **lifeline.options,
+        )
+        lifeline.started()
         assert self._process.stdout is not None
         self._replies = BufferedByteReceiveStream(self._process.stdout)
         if self._kills != kills:
@@ -308,10 +320,7 @@ def serve(prepare: Callable[[Wanted], Handler]) -> None:
     ``prepare`` is called once, on the first request's behalf, after standard output has been moved out of
     reach: what it raises is the answer to that request and to every later one.
     """
-    if sys.platform != "win32":
-        # Not a session of its own: of a group that loses its parent, and is stopped, the kernel wakes the
-        # members (SIGHUP, SIGCONT), so that a child that is stopped outlives us no longer than another.
-        os.setpgid(0, 0)
+    hold_on()
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     requests = _Requests()

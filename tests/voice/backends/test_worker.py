@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from voice.backends import worker as worker_module
+from voice.backends.lifeline import Lifeline
 from voice.backends.worker import Worker, WorkerDied, WorkerFailed
 
 pytestmark = pytest.mark.anyio
@@ -43,6 +44,8 @@ def out_of_memory():
     return bytearray(1 << 33)
 
 def handler(header, payload):
+    if "mark" in header:
+        open(header["mark"], "w").close()
     match header["do"]:
         case "echo":
             print("noise on standard output")
@@ -366,7 +369,7 @@ async def test_a_child_that_others_keep_from_the_processor_is_not_killed(worker)
     try:
         for other in others:
             other.stdout.readline()
-        await worker.request({"do": "work when nobody lets one", "seconds": 0.02}, within_s=2)
+        await worker.request({"do": "work when nobody lets one", "seconds": 0.1}, within_s=2)
         assert worker.pid == pid
     finally:
         for other in others:
@@ -379,6 +382,7 @@ async def test_a_child_that_waits_where_nothing_can_end_it_is_left_behind(worker
     child = psutil.Process(worker.pid)
     process = worker._process
     monkeypatch.setattr(type(process), "kill", lambda _self: None)
+    monkeypatch.setattr(Lifeline, "let_go", lambda _self: None)
     child.suspend()
     try:
         with anyio.fail_after(LONG):
@@ -476,7 +480,17 @@ async def test_what_keeps_a_child_from_its_work_is_the_answer_to_every_request(t
     await worker.kill()
 
 
+def until(true):
+    """Wait for a fact that another process makes."""
+    limit = time.monotonic() + LONG
+    while not true():
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+
+
 PARENT = """
+import sys
+
 import anyio
 from voice.backends.worker import Worker
 
@@ -484,34 +498,62 @@ async def main():
     worker = Worker("a_child")
     await worker.request({"do": "echo", "say": 1}, within_s=60)
     print(worker.pid, flush=True)
-    await worker.request({"do": "work", "seconds": 600}, within_s=600)
+    await worker.request({"do": sys.argv[1], "seconds": 600, "mark": sys.argv[2]}, within_s=600)
 
 anyio.run(main)
 """
 
 
-@pytest.mark.parametrize("stopped", [False, True], ids=["at work", "stopped"])
-def test_children_end_when_their_parent_is_killed(tmp_path, stopped):
+@pytest.mark.parametrize(
+    ("does", "stopped"),
+    [("work", False), ("work", True), ("hold the interpreter's lock", False)],
+    ids=["at work", "stopped", "holds the interpreter's lock"],
+)
+def test_children_end_when_their_parent_is_killed(tmp_path, does, stopped):
+    if sys.platform != "linux" and (stopped or does != "work"):
+        pytest.skip("only Linux ends what cannot notice")
     (tmp_path / "a_child.py").write_text(CHILD)
     parent = tmp_path / "parent.py"
     parent.write_text(PARENT)
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     with subprocess.Popen(
-        [sys.executable, str(parent)], stdout=subprocess.PIPE, env=environment, start_new_session=True
+        [sys.executable, str(parent), does, str(tmp_path / "begun")],
+        stdout=subprocess.PIPE,
+        env=environment,
     ) as process:
         child = psutil.Process(int(process.stdout.readline()))
+        until(lambda: (tmp_path / "begun").exists())
         if stopped:
             child.suspend()
-            until = time.monotonic() + LONG
-            while child.status() != psutil.STATUS_STOPPED and time.monotonic() < until:
-                time.sleep(0.01)
+            until(lambda: child.status() == psutil.STATUS_STOPPED)
         process.kill()
     with suppress(psutil.NoSuchProcess):
         child.wait(LONG)
     assert not child.is_running()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups of this kind")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no sessions of this kind")
 async def test_the_terminal_s_ctrl_c_is_not_the_child_s(worker):
     await echoed(worker, 1)
-    assert os.getpgid(worker.pid) == worker.pid != os.getpgid(0)
+    assert os.getsid(worker.pid) == worker.pid != os.getsid(0)
+
+
+@on_linux
+async def test_no_file_of_ours_is_left_open_for_a_child_that_is_gone(worker):
+    await echoed(worker, 1)
+    await worker.kill()
+    before = psutil.Process().num_fds()
+    for _ in range(3):
+        with pytest.raises(WorkerDied):
+            await worker.request({"do": "die"}, within_s=LONG)
+    assert psutil.Process().num_fds() <= before
+
+
+@on_linux
+async def test_a_program_that_cannot_be_started_leaves_no_file_open_either(worker):
+    worker._command = ["/no/such/program"]
+    before = psutil.Process().num_fds()
+    for _ in range(2):
+        with pytest.raises(WorkerDied):
+            await worker.request({"do": "echo"}, within_s=LONG)
+    assert psutil.Process().num_fds() <= before
