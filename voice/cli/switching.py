@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 
 import anyio
@@ -26,23 +27,24 @@ class Switching:
         self._parts = parts
         self._say = say
         self._notice = notice
-        self._send, self._receive = anyio.create_memory_object_stream[tuple[Kind, str]](100)
+        self._asked: deque[tuple[Kind, str]] = deque()
+        self._news = anyio.Event()
 
     def ask(self, kind: Kind, name: str) -> None:
         """List the devices, or with a name (or a part of one) take that from now on."""
-        try:
-            self._send.send_nowait((kind, name.strip()))
-        except anyio.WouldBlock:
-            self._notice("The sound system is still being asked for its devices.")
+        self._asked.append((kind, name.strip()))
+        self._news.set()
 
     async def run(self) -> None:
         """Do what is asked for, one after the other, until cancelled."""
-        async with self._receive:
-            async for kind, name in self._receive:
+        while True:
+            while self._asked:
                 try:
-                    await self._do(kind, name)
+                    await self._do(*self._asked.popleft())
                 except DeviceError as error:
                     self._notice(str(error))
+            self._news = anyio.Event()
+            await self._news.wait()
 
     async def _do(self, kind: Kind, name: str) -> None:
         part, noun = self._parts.get(kind), NOUNS[kind]

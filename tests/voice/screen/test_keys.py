@@ -1,6 +1,6 @@
 import pytest
 
-from voice.screen.keys import KEYS, LINES, Act, act_of, help_lines, hints, message_of
+from voice.screen.keys import KEYS, LINES, Act, Order, act_of, help_lines, hints, message_of, order_of
 
 
 @pytest.mark.parametrize("act", list(Act))
@@ -21,6 +21,27 @@ def test_a_second_slash_sends_what_would_act(line, sent):
     assert message_of(line) == sent
 
 
+@pytest.mark.parametrize(
+    ("line", "order"),
+    [
+        ("/mic", (Order.MIC, "")),
+        (" /mic  USB Headset ", (Order.MIC, "USB Headset")),
+        ("/speaker none", (Order.SPEAKER, "none")),
+        ("/journal send 1", (Order.JOURNAL, "send 1")),
+        ("/microphone", None),
+        ("//mic", None),
+        ("mic", None),
+        ("say /mic", None),
+    ],
+)
+def test_an_order_is_a_word_with_a_slash_and_what_follows(line, order):
+    assert order_of(line) == order
+
+
+def test_a_second_slash_sends_an_order():
+    assert message_of("//mic USB Headset") == "/mic USB Headset"
+
+
 def test_no_key_that_acts_is_text():
     assert all(len(key) > 1 for key in KEYS)
 
@@ -30,7 +51,7 @@ def test_the_help_names_every_key_and_line():
     for key in KEYS:
         assert key.replace("c-", "ctrl-") in shown
     in_lines = " ".join(help_lines(keys=False))
-    for line in LINES:
+    for line in [*LINES, *(f"/{order}" for order in Order)]:
         assert line in in_lines
     assert "F2" not in in_lines
 

@@ -57,6 +57,8 @@ def test_everything_is_told_in_lines_and_nothing_is_drawn(plain):
 def test_lines_with_a_slash_act_and_others_are_sent(plain):
     terminal = plain().send("/voice\r").until("toggled").send("/stop\r").until("silenced")
     terminal.send("/help\r").until("/quit: quit").send("/compact\r").until("you typed: /compact")
+    terminal.send("/mic usb\r").until("no microphone that could be another one")
+    terminal.send("//mic\r").until("you typed: /mic")
     assert terminal.send("/quit\r").ended() == 0
 
 
