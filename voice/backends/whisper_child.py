@@ -23,6 +23,7 @@ from voice.audio import SAMPLE_RATE, Samples, to_float
 from voice.backends.thread_choice import Round, chosen_threads
 from voice.backends.worker import Handler, Message, Unwanted, Wanted, serve
 from voice.errors import LibraryMissing
+from voice.listening.vocabulary import recites
 
 if TYPE_CHECKING:
     from voice.backends.whisper_engine import ShortWindowWhisper
@@ -145,7 +146,7 @@ def guarded(whisper: Any, samples: Samples, language: str, vocabulary: Sequence[
     """
     whisper.full_window = False
     transcript = transcribe(whisper, samples, language, vocabulary)
-    if not _doubtful(transcript):
+    if not (_doubtful(transcript) or recites(transcript["text"], vocabulary)):
         return transcript
     whisper.full_window = True
     again = transcribe(whisper, samples, language)

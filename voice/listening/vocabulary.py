@@ -10,7 +10,7 @@ go astray as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from voice.phrases import common_words
@@ -138,6 +138,8 @@ def corrected(text: str, names: Sequence[str], *, common: frozenset[str]) -> str
             by_letter.setdefault(target.letters[0], []).append(target)
     heard = located_words(text)
     plain = _Plain(common, {word for name in names for word in words(name)})
+    if (whole := _all_of_it(heard, by_letter, plain)) is not None:
+        return f"{whole}{text[heard[-1].end :]}"
     parts: list[str] = []
     at = copied = 0
     while at < len(heard):
@@ -148,6 +150,38 @@ def corrected(text: str, names: Sequence[str], *, common: frozenset[str]) -> str
             copied = run[-1].end
         at += max(1, len(run))
     return "".join([*parts, text[copied:]])
+
+
+def _all_of_it(
+    heard: Sequence[Word], by_letter: Mapping[str, Sequence[_Target]], plain: _Plain
+) -> str | None:
+    """The one name of so many words that all that was said is: a comma in it is how it was spoken."""
+    if not 1 < len(heard) <= LONGEST_RUN:
+        return None
+    targets = by_letter.get(heard[0].text[0], ())
+    fitting = {
+        target.name
+        for target in targets
+        if len(words(target.name)) == len(heard) and _is_misheard(heard, target, plain)
+    }
+    return fitting.pop() if len(fitting) == 1 else None
+
+
+def recites(text: str, names: Sequence[str]) -> bool:
+    """Whether a text is one after another of the names that the transcriber was told, two or more.
+
+    It may have gone on with the list instead of writing what was said; the last name may be cut off.
+    """
+    heard, known = words(text), [words(name) for name in names]
+    at = found = 0
+    while at < len(heard):
+        left = heard[at:]
+        whole = max((len(name) for name in known if name and left[: len(name)] == name), default=0)
+        begun = any(" ".join(name).startswith(" ".join(left)) for name in known)
+        if not (whole or (begun and found)):
+            return False
+        at, found = at + (whole or len(left)), found + 1
+    return found > 1
 
 
 @dataclass(frozen=True)

@@ -166,6 +166,18 @@ def _is_made_of(heard: Words, phrases: Phrases, lexicon: Lexicon) -> bool:
     )
 
 
+def _said_once(heard: Words, lexicon: Lexicon) -> Words:
+    """What was said twice or more, and nothing else, once: "computer computer".
+
+    Numbers and letters are not: "eight eight" is 88.
+    """
+    for length in range(1, len(heard) // 2 + 1):
+        part = heard[:length]
+        if part * (len(heard) // length) == heard and all(map(lexicon.carries, part)):
+            return part
+    return heard
+
+
 class _Reading:
     """One reply held against one question with options."""
 
@@ -191,7 +203,7 @@ class _Reading:
     def _whole_label(self) -> Heard | None:
         said = self._reply.bare
         article = next((a for a in self._lexicon.article if said[: len(a)] == a), ())
-        for whole in (self._reply.words, said, said[len(article) :]):
+        for whole in (self._reply.words, said, said[len(article) :], _said_once(said, self._lexicon)):
             rows = self._options.called(whole)
             if not rows:
                 continue

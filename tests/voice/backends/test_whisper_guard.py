@@ -58,3 +58,14 @@ def test_what_looks_right_is_made_once():
 
 def test_nothing_is_thrown_away_that_only_the_short_window_doubts():
     assert DOUBTFUL_NO_SPEECH <= NO_SPEECH_LIMIT
+
+
+def test_a_list_of_the_names_that_it_was_told_is_made_again_without_them():
+    engine = Engine(text=" Redis, PostgreSQL, My")
+    assert guarded(engine, SOUND, "en", ("Redis", "PostgreSQL", "MySQL"))["text"] == "Yeah."
+    assert engine.windows == ["short", "whole"]
+    engine = Engine(text=" Redis, PostgreSQL, My")
+    assert guarded(engine, SOUND, "en")["text"] == "Redis, PostgreSQL, My"
+    engine = Engine(text=" Redis.")
+    assert guarded(engine, SOUND, "en", ("Redis", "PostgreSQL"))["text"] == "Redis."
+    assert engine.windows == ["short"]

@@ -9,6 +9,7 @@ from voice.listening.vocabulary import (
     capped,
     corrected,
     names_in,
+    recites,
     sounds_of,
 )
 from voice.phrases import common_words
@@ -53,6 +54,31 @@ def test_a_name_that_was_parted_or_misspelled_is_written_as_it_is(heard, text):
 )
 def test_plain_words_and_what_is_right_already_are_left(text):
     assert DATABASES.corrected(text) == text
+
+
+def test_a_comma_inside_a_name_is_only_how_it_was_spoken_where_nothing_else_was_said():
+    names = ("okay rhasspy", "Staging cluster", "Okay")
+    assert corrected("Okay, raspy.", names, common=common_words("en")) == "okay rhasspy."
+    assert corrected("Okay, raspy is fine.", names, common=common_words("en")) == "Okay, raspy is fine."
+    assert corrected("Okay, then.", names, common=common_words("en")) == "Okay, then."
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Redis, PostgreSQL, My-SQL", True),
+        ("redis, postgresql, tur", True),
+        ("Redis, turn_taking", True),
+        ("Sheila, sheila, Anna.", False),
+        ("Redis.", False),
+        ("Redis and PostgreSQL", False),
+        ("PostgreSQL, not Redis", False),
+        ("Redis, Redis", True),
+        ("", False),
+    ],
+)
+def test_a_text_that_goes_on_with_the_list_of_names_is_told_from_one_that_names_some(text, expected):
+    assert recites(text, (*DATABASES.names, "my sql")) is expected
 
 
 def test_where_two_names_are_as_near_nothing_is_changed():
