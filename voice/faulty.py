@@ -26,10 +26,11 @@ from voice.errors import (
     TranscriberDied,
     TranscriberError,
 )
-from voice.events import Emit, Event, HostLost
+from voice.events import DiscardReason, Emit, Event, HostLost
 from voice.ports import (
     Delivery,
     Host,
+    Journal,
     Microphone,
     PendingTranscript,
     Speaker,
@@ -49,6 +50,9 @@ LOST_AFTER_S = 2.0
 
 OPEN_LIMIT_S = 5.0
 """… and what has not opened by then does not open."""
+
+WRITTEN_LIMIT_S = 0.5
+"""So long at most a conversation waits until what was said is on the disk: `voice.ports.Journal`."""
 
 _LOOK_S = 0.05
 """How often what waits for a part that hangs looks whether it still does."""
@@ -312,6 +316,101 @@ class FaultySpeaker(Faulty):
         playing.cancel()
 
 
+# --- The journal ------------------------------------------------------------------------------------------
+
+
+class FaultyJournal(Faulty):
+    """A `Journal` on a disk that is pulled out, hangs, is full, or takes its time.
+
+    On one that is full nothing more can be kept, and what is kept can be forgotten. What one that hangs was
+    given meanwhile is done when it goes on. ``on_notice`` is told the first time that something is not kept.
+    """
+
+    def __init__(self, inner: Journal, on_notice: Callable[[str], None]) -> None:
+        super().__init__()
+        self._inner = inner
+        self._on_notice = on_notice
+        self._later: list[Callable[[], None]] = []
+        self._unkept = 0
+        self._told = False
+
+    def strike(self, fault: Fault) -> None:
+        """Have this fault; it is told anew."""
+        super().strike(fault)
+        self._told = False
+
+    def mend(self) -> None:
+        """Be sound again, and do what was to be done."""
+        super().mend()
+        later, self._later = self._later, []
+        for act in later:
+            act()
+
+    def begin(self, samples: Samples) -> str:
+        """Begin an utterance, whether it can be kept or not."""
+        return self._unkept_id() if self._cannot_keep() else self._inner.begin(samples)
+
+    def typed(self, text: str) -> str:
+        """Keep a typed message, where it can be kept."""
+        return self._unkept_id() if self._cannot_keep() else self._inner.typed(text)
+
+    def append(self, utterance: str, samples: Samples) -> None:
+        """Keep more of an utterance, where it can be kept."""
+        if not (utterance.startswith(_UNKEPT) or self._cannot_keep()):
+            self._inner.append(utterance, samples)
+
+    async def written(self) -> None:
+        """Wait, not for ever."""
+        if self._meets(Fault.SLOW):
+            await anyio.sleep(WRITTEN_LIMIT_S / 2)
+        elif self.fault is Fault.HANGS and not self._told:
+            await anyio.sleep(WRITTEN_LIMIT_S)
+            self._tell()
+        elif self.fault is None:
+            await self._inner.written()
+
+    def decided(self, utterances: Sequence[str], text: str, reason: DiscardReason | None = None) -> None:
+        """Take note of what became of them, now or later."""
+        kept = _kept(utterances)
+        self._do(lambda: self._inner.decided(kept, text, reason))
+
+    def accepted(self, utterances: Sequence[str]) -> None:
+        """Forget them, now or later."""
+        kept = _kept(utterances)
+        self._do(lambda: self._inner.accepted(kept))
+
+    def _do(self, act: Callable[[], None]) -> None:
+        if self._meets(Fault.KILLED, Fault.HANGS, Fault.SLOW) and self.fault is not Fault.SLOW:
+            self._later.append(act)
+        else:
+            act()
+
+    def _cannot_keep(self) -> bool:
+        if not self._meets(Fault.KILLED, Fault.ERRORS, Fault.HANGS):
+            return False
+        if self.fault is not Fault.HANGS:
+            self._tell()
+        return True
+
+    def _tell(self) -> None:
+        if not self._told:
+            self._told = True
+            self._on_notice(
+                "What is said cannot be kept: there is no room on the disk, or it does not answer."
+            )
+
+    def _unkept_id(self) -> str:
+        self._unkept += 1
+        return f"{_UNKEPT}{self._unkept}"
+
+
+_UNKEPT = "unkept-"
+
+
+def _kept(utterances: Sequence[str]) -> tuple[str, ...]:
+    return tuple(utterance for utterance in utterances if not utterance.startswith(_UNKEPT))
+
+
 # --- The agent --------------------------------------------------------------------------------------------
 
 
@@ -326,7 +425,9 @@ class FaultyHost(Faulty):
         super().__init__()
         self._emit = emit
         self._inner = make(self._tells)
-        self._open = self._dead = False
+        self.dead = False
+        """Whether it has ended, and was not opened again."""
+        self._open = False
         self._untold: list[Event] = []
 
     @property
@@ -337,14 +438,14 @@ class FaultyHost(Faulty):
     @property
     def busy(self) -> bool:
         """Whether the agent is at work on a turn."""
-        return self._inner.busy and not self._dead
+        return self._inner.busy and not self.dead
 
     def strike(self, fault: Fault) -> None:
         """Have this fault; killed, it tells so at once."""
         super().strike(fault)
         if fault is Fault.KILLED and self._open:
             self.met += 1
-            self._dead = True
+            self.dead = True
             self._emit(HostLost("The agent has ended. Your next message starts it again."))
 
     def mend(self) -> None:
@@ -361,7 +462,7 @@ class FaultyHost(Faulty):
             raise HostError("The agent cannot be started.")
         await self._borne()
         async with self._inner.open():
-            self._open, self._dead = True, False
+            self._open, self.dead = True, False
             try:
                 yield
             finally:
@@ -380,14 +481,14 @@ class FaultyHost(Faulty):
         await self._inner.interrupt()
 
     def _refuse(self) -> None:
-        if self._dead:
+        if self.dead:
             self.met += 1
             raise HostDied("The agent has ended.")
         if self._meets(Fault.ERRORS):
             raise HostError("The agent does not take the message.")
 
     def _tells(self, event: Event) -> None:
-        if self._dead:
+        if self.dead:
             return
         if self._meets(Fault.HANGS):
             self._untold.append(event)
