@@ -115,9 +115,16 @@ def _report(found: list[Finding], to: str) -> None:
         for line in text.splitlines():
             tell(line)
         return
+    from voice.errors import VoiceError
     from voice.keeping import write_whole
 
-    write_whole(Path(to), text.encode())
+    try:
+        write_whole(Path(to), text.encode())
+    except OSError as error:
+        raise VoiceError(
+            f"The report {to} cannot be written: {error.strerror}.",
+            mend="name another file, or have it printed: voice doctor --report",
+        ) from error
     remark(f"Written to {to}: read it before you send it.")
 
 

@@ -62,22 +62,26 @@ class Private:
         """
         words = {part for name in names for part in re.split(r"[\s.,@]+", name)}
         keys = [value for name, value in (environment or {}).items() if _SECRET_NAMES.search(name)]
-        self._texts = _longest_first(one for one in (*texts, *keys) if len(one) >= _SHORTEST_TEXT)
+        self._keys = _longest_first(key for key in keys if len(key) >= _SHORTEST_TEXT)
+        self._texts = _longest_first(text for text in texts if len(text) >= _SHORTEST_TEXT)
         self._names = _longest_first(
             word for word in words if len(word) > 1 and word.casefold() not in _ORDINARY
         )
 
     def hidden(self, text: str) -> str:
         """A text without names, addresses, paths and what looks like a key."""
+        for key in self._keys:
+            text = text.replace(key, LEFT_OUT)
         for known in self._texts:
-            text = re.sub(re.escape(known), LEFT_OUT, text, flags=re.IGNORECASE)
+            text = re.sub(rf"(?<!\w){re.escape(known)}(?!\w)", LEFT_OUT, text, flags=re.IGNORECASE)
         for pattern in _PATTERNS:
             text = pattern.sub(LEFT_OUT, text)
         text = _POSSESSIVE.sub(_whose, text)
         text = _WHOSE.sub(rf"\1 {LEFT_OUT}", text)
         for name in self._names:
-            # A longer word may be made of it: "annas-laptop".
-            text = re.sub(rf"(?<![^\W_]){re.escape(name)}\w*", LEFT_OUT, text, flags=re.IGNORECASE)
+            # A longer word may be made of it, "annas-laptop"; of a short one other words are.
+            more = r"\w*" if len(name) >= _SHORTEST_TEXT else r"(?!\w)"
+            text = re.sub(rf"(?<![^\W_]){re.escape(name)}{more}", LEFT_OUT, text, flags=re.IGNORECASE)
         return text
 
     def sentence(self, text: str) -> str:

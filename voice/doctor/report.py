@@ -11,6 +11,7 @@ import os
 import platform
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from enum import Enum
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
@@ -170,7 +171,9 @@ def names_here() -> Iterator[str]:
 
 def texts_here(settings: Settings | None) -> Iterator[str]:
     """What the user wrote into the settings, but for names of devices, and the paths that are used here."""
-    yield from (os.path.expanduser("~"), os.getcwd())  # noqa: PTH109, PTH111 — see above
+    yield os.path.expanduser("~")  # noqa: PTH111 — see above
+    with suppress(OSError):  # the folder it was started in is gone
+        yield os.getcwd()  # noqa: PTH109
     yield from (os.environ.get(name, "") for name in (*_VARIABLES, *_FOLDERS))
     if settings is None:
         return

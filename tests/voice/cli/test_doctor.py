@@ -236,3 +236,12 @@ def test_a_report_and_json_do_not_both_go_to_standard_output(voice):
     done = voice("doctor", "--json", "--report")
     assert (done.returncode, done.stdout) == (2, "")
     assert "name a FILE" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_report_that_cannot_be_written_is_said_and_what_was_found_stands_there(voice, tmp_path):
+    report = tmp_path / "none/report.md"
+    done = voice("doctor", "--within", "60", "--report", report, environment={**NO_HOME, **NO_WEIGHTS})
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"voice: The report {report} cannot be written: No such file or directory.")
+    assert "Whisper" in done.stdout

@@ -6,7 +6,7 @@ from voice.doctor.private import LEFT_OUT, Private
 
 PRIVATE = Private(
     names=["anna.berg", "annas-laptop", "Anna Maria Berg", "root", "pi"],
-    texts=["My Secret Project", "/home/anna/x y", "ab"],
+    texts=["My Secret Project", "/home/anna/x y", "ab", "over"],
     environment={"OPENAI_API_KEY": "sk-abc", "GH_TOKEN": "ghp123456", "PATH": "/usr/bin", "AUTH": "ab"},
 )
 
@@ -52,6 +52,7 @@ def test_it_is_left_out(text):
         "agent pi: missing",
         "Turn it up in the system's sound settings, or the speaker's own, or the users' too.",
         "libportaudio2 and/or libpulse",
+        "VIVA_VOICE_MODEL overrules it",  # and not "over", which somebody says at the end
     ],
 )
 def test_what_a_bug_report_needs_stays(text):
@@ -87,6 +88,12 @@ def test_of_a_sentence_all_that_follows_a_path_is_left_out_since_paths_have_spac
         "It cannot be loaded: /usr/lib/x86_64-linux-gnu/libgomp.so.1: undefined symbol: x."
     )
     assert told == "It cannot be loaded: /usr/lib/x86_64-linux-gnu/libgomp.so.1: undefined symbol: x."
+
+
+def test_a_short_name_is_left_out_and_not_the_words_that_begin_with_it():
+    assert Private(names=["jo"]).hidden("The journal of Jo is joined.") == (
+        "The journal of (left out) is joined."
+    )
 
 
 def test_without_anything_known_it_works_all_the_same():
