@@ -66,6 +66,9 @@ _MORE_TO_COME = (",", "-", "\N{EN DASH}", "\N{EM DASH}", "...", "\N{HORIZONTAL E
 _APOSTROPHES = str.maketrans("", "", "'\N{RIGHT SINGLE QUOTATION MARK}")
 _SAID = re.compile(r"\d+(?:[.,:/]\d+)+|\w+")
 """A word, or a number with the marks inside it: "3.11" and "10:30" are no two numbers in a row."""
+_RUN_TOGETHER = re.compile(r"\b(?=\d*[A-Z])[A-Z\d]{2,}(?:\s\d+)?\W*$")
+"""Letters and figures that were spelled, as a transcriber likes to write them: "RQZH4", "SUOU 86". Where nobody
+asked for it an "API" is a word like others."""
 
 SHORT_WORDS = 4
 """A reply of so many words at most can be all of the answer to a closed question; a longer one explains."""
@@ -249,8 +252,10 @@ class Patience:
 
     def _may_be_within(self, text: str) -> bool:
         """Whether it may end in the middle of letters or digits."""
-        number = self.expected is Expected.SPELLED and round_number(text, self.wording)
-        return number or spells(text, self.wording)
+        if spells(text, self.wording):
+            return True
+        spelled = round_number(text, self.wording) or _RUN_TOGETHER.search(text) is not None
+        return self.expected is Expected.SPELLED and spelled
 
 
 _ROUNDING_S = 0.05

@@ -84,6 +84,12 @@ def test_one_number_is_not_spelled(words):
     assert wait(Expected.SPELLED, words) == RULE.open_s
 
 
+@pytest.mark.parametrize("words", ["RQZH4", "Erase EXXS0.", "SUOU 86", "BR QZ", "U3"])
+def test_what_was_spelled_may_be_written_without_gaps(words):
+    assert wait(Expected.SPELLED, words) == RULE.unfinished_s
+    assert wait(Expected.OPEN, words) == RULE.open_s
+
+
 @pytest.mark.parametrize("words", ["Twenty.", "one hundred", "80", "300", "three thousand"])
 def test_a_number_that_a_smaller_one_may_follow_is_no_short_answer_that_is_complete(words):
     assert wait(Expected.CLOSED, words) == RULE.open_s
