@@ -249,12 +249,34 @@ async def test_a_text_that_comes_late_is_told_once_and_nothing_is_lost(made, mon
     assert "s behind" in told[0]
 
 
+async def test_whoever_waits_for_one_text_is_told_before_it_is_there(made, monkeypatch):
+    monkeypatch.setattr(whisper_module, "BEHIND_S", 0.2)
+    monkeypatch.setattr(whisper_module, "_LOOK_S", 0.1)
+    body = """
+    def hear(self, loudness):
+        while loudness and not (FOLDER / "told").exists():
+            time.process_time()
+        return "well"
+    """
+    told = []
+    async with made(body, on_notice=told.append) as transcriber:
+        await transcriber.ready()
+        pending = transcriber.submit(SOUND)
+        await until(lambda: told)
+        assert not pending.done
+        (transcriber._model / "told").touch()
+        assert await text_of(pending) == "well"
+
+
 async def test_loading_is_not_being_behind(made, monkeypatch):
-    monkeypatch.setattr(whisper_module, "BEHIND_S", 0.5)
+    monkeypatch.setattr(whisper_module, "BEHIND_S", 0.2)
+    monkeypatch.setattr(whisper_module, "_LOOK_S", 0.1)
     told = []
     async with made("def load(self):\n    time.sleep(1)", on_notice=told.append) as transcriber:
-        assert await text_of(transcriber.submit(SOUND)) == "well"
-    assert not told
+        transcriber.submit(SOUND)
+        with anyio.fail_after(LONG):
+            await transcriber.ready()
+        assert not told
 
 
 async def test_what_is_superseded_never_piles_up(made):
