@@ -24,7 +24,7 @@ from voice.backends.whisper import COMPUTE_TYPE, THREADS
 from voice.backends.whisper_child import guarded, transcribe
 from voice.events import Discarded, SpeechStarted, UserMessage
 from voice.listening.endpointing import Endpointer, EndRule, StartRule
-from voice.listening.patience import Patience
+from voice.listening.patience import Patience, Wording
 from voice.listening.pieces import PieceRule
 from voice.listening.utterances import Ear
 from voice.listening.vocabulary import Vocabulary
@@ -108,7 +108,11 @@ class Reheard:
 class StoredDetector:
     """A `SpeechDetector` that says what another one has said; behind its end there is silence."""
 
-    def __init__(self, verdicts: Iterable[Verdict]) -> None:
+    def __init__(self, verdicts: Iterable[Verdict] = ()) -> None:
+        self.hears(verdicts)
+
+    def hears(self, verdicts: Iterable[Verdict]) -> None:
+        """What comes next is another recording, of which it has said this."""
         self._verdicts = iter(verdicts)
 
     def judge(self, frame: Frame) -> Verdict:  # noqa: ARG002 — it was judged before
@@ -316,22 +320,9 @@ async def rehear(
     Words are known `replay_delay_s` after they were asked for, as in a replay. What Whisper likes to make up
     is looked for by the loop's own rule only: the others leave that to the library.
     """
-    hearing_rule = settings.hearing
-    start = StartRule(hearing_rule.start_threshold, hearing_rule.start_speech_s, hearing_rule.start_within_s)
-    end = EndRule(hearing_rule.end_threshold, rule.silence_s, hearing_rule.longest_s, hearing_rule.warn_s)
-    # Where no words decide, an early text would only be thrown away: `_sent` reckons with it.
-    pieces = replace(rule.pieces, early_s=EARLY_S if rule.early and rule.pieces is not WHOLE else None)
     watched = _Watched(transcriber)
-    language = settings.transcription.language
-    hearing = watched.hearing = Hearing(
-        Ear(StoredDetector(sound.verdicts), Endpointer(start, end), pieces),
-        watched,
-        patience=_patience(rule),
-        transcript_after_s=settings.transcription.replay_delay_s,
-        vocabulary=Vocabulary(language=language),
-        phantoms=frozenset(
-            phrases_of(language).get("phantoms", {}).get("texts", ()) if rule.patience else ()
-        ),
+    hearing = watched.hearing = hearing_of(
+        StoredDetector(sound.verdicts), watched, rule, settings, _patience(rule)
     )
     if rule.asks:
         hearing.expect(sound.question, options)
@@ -353,16 +344,38 @@ async def rehear(
     return Reheard(sent, tuple(discarded), begun)
 
 
+def hearing_of(
+    detector: SpeechDetector,
+    transcriber: Transcriber,
+    rule: Rule,
+    settings: Settings,
+    patience: Patience | None,
+) -> Hearing:
+    """The loop's own parts, under that rule, with the detector and the transcriber that are given."""
+    hearing, language = settings.hearing, settings.transcription.language
+    start = StartRule(hearing.start_threshold, hearing.start_speech_s, hearing.start_within_s)
+    end = EndRule(hearing.end_threshold, rule.silence_s, hearing.longest_s, hearing.warn_s)
+    # Where no words decide, an early text would only be thrown away: `_sent` reckons with it.
+    pieces = replace(rule.pieces, early_s=EARLY_S if rule.early and rule.pieces is not WHOLE else None)
+    phantoms = phrases_of(language).get("phantoms", {}).get("texts", ()) if rule.patience else ()
+    return Hearing(
+        Ear(detector, Endpointer(start, end), pieces),
+        transcriber,
+        patience=patience,
+        transcript_after_s=settings.transcription.replay_delay_s,
+        vocabulary=Vocabulary(language=language),
+        phantoms=frozenset(phantoms),
+    )
+
+
 def _patience(rule: Rule) -> Patience | None:
     if rule.patience is None:
         return None
     patience = make_patience(rule.patience)
     if rule.words:
         return patience
-    wording = patience.wording
-    return Patience(
-        patience.rule, type(wording)((), (), wording.closed, wording.begins_closed, wording.spelled)
-    )
+    asked = ("closed", "begins_closed", "spelled", "several")
+    return Patience(patience.rule, Wording(**{name: getattr(patience.wording, name) for name in asked}))
 
 
 async def _sent(message: UserMessage, kept: Sequence[tuple[float, _Pending]], rule: Rule) -> Sent:

@@ -67,8 +67,8 @@ _APOSTROPHES = str.maketrans("", "", "'\N{RIGHT SINGLE QUOTATION MARK}")
 _SAID = re.compile(r"\d+(?:[.,:/]\d+)+|\w+")
 """A word, or a number with the marks inside it: "3.11" and "10:30" are no two numbers in a row."""
 _RUN_TOGETHER = re.compile(r"\b(?=\d*[A-Z])[A-Z\d]{2,}(?:\s\d+)?\W*$")
-"""Letters and figures that were spelled, as a transcriber likes to write them: "RQZH4", "SUOU 86". Where nobody
-asked for it an "API" is a word like others."""
+"""Letters and figures that were spelled, as a transcriber likes to write them: "RQZH4", "SUOU 86". Where
+nobody asked for it an "API" is a word like others."""
 
 SHORT_WORDS = 4
 """A reply of so many words at most can be all of the answer to a closed question; a longer one explains."""
