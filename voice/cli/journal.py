@@ -94,7 +94,7 @@ def retry(*, entry_id: str, model: str | None, language: str | None) -> None:
         texts: list[str] = []
 
         async def main() -> None:
-            async with make_transcriber(settings.transcription, weights, remember=True) as transcriber:
+            async with make_transcriber(settings.transcription, weights) as transcriber:
                 async for event in replay(KeptMicrophone(entry.id, samples), transcriber, settings):
                     match event:
                         case UserMessage(text=text):

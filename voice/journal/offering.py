@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -20,6 +21,9 @@ from voice.journal.store import Found, Store
 
 LOOKS_EVERY_S = 1.0
 """How soon a conversation sees that it is to send something."""
+
+MOST_ASKED = 16
+"""So many lines wait for a disk that does not answer."""
 
 _T = TypeVar("_T")
 
@@ -52,29 +56,41 @@ class Offering:
         self._told: set[str] = set()
         self._listed: tuple[Entry, ...] = ()
         """What the numbers mean that a person types."""
-        self._asked, self._asking = anyio.create_memory_object_stream[str](16)
+        self._asked: deque[str] = deque()
+        self._stir = anyio.Event()
+        self._runs = True
 
     def heed(self, words: str) -> None:
         """Do what was typed after ``/journal``; returns at once."""
-        try:
-            self._asked.send_nowait(words)
-        except (anyio.WouldBlock, anyio.ClosedResourceError):
+        if not self._runs or len(self._asked) >= MOST_ASKED:
             self._notice("The journal does not answer.")
+            return
+        self._asked.append(words)
+        self._stir.set()
 
     async def run(self) -> None:
         """Tell what is left of earlier sessions; do what is asked here and elsewhere, until cancelled."""
-        with self._asked, self._asking:
-            found = await self._tried(Store.found)
-            if found is not None:
-                self._listed = found.pending
-                if found.pending:
-                    self._notice(offered(found.pending, _when, lines=True))
-                if found.skipped:
-                    self._notice(left_alone(found.skipped))
+        try:
+            await self._offer()
             while True:
-                with anyio.move_on_after(LOOKS_EVERY_S):
-                    await self._do(await self._asking.receive())
                 await self._send_asked()
+                with anyio.move_on_after(LOOKS_EVERY_S):
+                    await self._stir.wait()
+                self._stir = anyio.Event()
+                while self._asked:
+                    await self._do(self._asked.popleft())
+        finally:
+            self._runs = False
+
+    async def _offer(self) -> None:
+        found = await self._tried(Store.found)
+        if found is None:
+            return
+        self._listed = found.pending
+        if found.pending:
+            self._notice(offered(found.pending, _when, lines=True))
+        if found.skipped:
+            self._notice(left_alone(found.skipped))
 
     async def _do(self, words: str) -> None:
         request = read_request(words)

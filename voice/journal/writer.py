@@ -31,7 +31,7 @@ from voice.ports import KEPT_REASONS
 WRITTEN_WITHIN_S = 0.5
 """So long a piece of speech waits for the disk before it is transcribed."""
 
-PATIENCE_S = 2.0
+PATIENCE_S = 3.0
 """So long a session waits for the folder at its beginning, and for what is left to be written at its end."""
 
 RETRY_S = 2.0
