@@ -318,17 +318,18 @@ class PortAudioSpeaker:
         for 1.5 s.
         """
         self._before_s, rest = 0.0, sound
-        tries = iter(_TRY_AGAIN_S)
+        tries = iter(_TRY_AGAIN_S[:1])  # of a device that goes while it is being opened
         lost: DeviceLost | None = None
         while True:
             try:
                 await self._play_once(rest)
             except DeviceError as error:
                 if isinstance(error, DeviceLost):
+                    tries = tries if lost is not None else iter(_TRY_AGAIN_S)
                     lost = error
                     self._fails = self._fails and not self.played_s
                     rest = self._from_word(rest)
-                if lost is None or (wait_s := next(tries, None)) is None:
+                if (wait_s := next(tries, None)) is None:
                     self._tell_failure(error)
                     if lost is None or error is lost:
                         raise
