@@ -64,7 +64,8 @@ class DiscardReason(StrEnum):
     said so far: half a reply may say the contrary of the whole, so it is shown and not sent."""
     TOO_EARLY = "too_early"
     """It was said to a structured request, and began before what is asked now was asked: it is no answer to
-    that, and what it may have answered is settled."""
+    that, and what it may have answered is settled. Or it was typed, and would have allowed something risky
+    that had not been told whole."""
     ASLEEP = "asleep"
     """Listening was paused, and it was not the phrase that wakes it."""
 

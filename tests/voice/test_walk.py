@@ -134,7 +134,9 @@ class Watching:
 
 @dataclass(frozen=True)
 class RequestEnded:
-    """Among the events: a request is not asked any more."""
+    """Among the events: a request is not asked any more, and this row was chosen; none where it is None."""
+
+    row: int | None
 
 
 class Walk(ScriptedParts):
@@ -289,13 +291,15 @@ class Walk(ScriptedParts):
         """Ask for an answer in its structure, or give up asking."""
 
         async def insist():
+            row = None
             with self.insisting:
                 outcome = await self.ask(self.random.choice([CHOOSE, ALLOW]))
                 if outcome.status is Ending.ANSWERED:
                     selected = outcome.responses[0].answer.selected
                     assert selected in [(row,) for row in self.answers], f"nobody answered {selected}"
+                    (row,) = selected
             self.insisting = None
-            self.events.append(RequestEnded())
+            self.events.append(RequestEnded(row))
 
         if self.insisting is not None:
             self.insisting.cancel()
@@ -418,15 +422,20 @@ class Walk(ScriptedParts):
             assert not self.microphone.open_now
 
     def check_requests(self):
-        """What went to a request answered it, was asked about, dropped, or handed to the agent."""
+        """What went to a request answered it, was told to be no answer, or handed to the agent.
+
+        What is no choice may also have been asked about, or have come to nothing when the request ended.
+        """
         for text, at in self.to_requests:
-            made_of_it = [
-                event
-                for event in self.events[at:]
-                if isinstance(event, NarrationStarted | RequestEnded)
-                or (isinstance(event, Discarded | MessageSent) and event.text == text)
-            ]
+            made_of_it = any(self._makes_something_of(text, event) for event in self.events[at:])
             assert made_of_it, f"{text!r} went to a request, which made nothing of it"
+
+    def _makes_something_of(self, text, event):
+        if isinstance(event, Discarded | MessageSent):
+            return event.text == text
+        if isinstance(event, RequestEnded):
+            return text not in DIGITS or event.row == DIGITS.index(text)
+        return text not in DIGITS and isinstance(event, NarrationStarted)
 
     def dropped(self, *reasons):
         return [event.text for event in self.of(Discarded) if not reasons or event.reason in reasons]

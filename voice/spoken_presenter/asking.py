@@ -93,12 +93,17 @@ class Asking:
     def _shown(self) -> bool:
         return self._talk.interview.step.responses[self._index].shown_at is not None
 
-    async def typed(self, text: str) -> Act | None:
-        """Take what was sent from the input line: a key, which needs no confirmation."""
-        pending = self._read_back
+    async def typed(self, reply: UserMessage) -> Act | None:
+        """Take what was sent from the input line: a key, which needs no confirmation.
+
+        It may come while the question is still being narrated, for its text stands on the screen. Nothing
+        risky is allowed so soon: then the line is told to be no answer, and the question is asked again.
+        """
+        text, pending = reply.text, self._read_back
         if pending is not None and self._confirms(text):
             return self._give(pending, Input.KEY)
-        if not self._shown:
+        if not self._shown and self._risky and not self._refuses_by_key(text):
+            self._talk.discard(reply)
             await self.ask("", anew=True)
             return None
         if self._in_own_words:
@@ -108,7 +113,7 @@ class Asking:
             case Skipped():
                 return Skip(self._talk.by(Input.KEY))
             case Unclear(reason):
-                await self._talk.say(reason)
+                await self.ask(reason, anew=not self._shown)
                 return None
             case Choice(selected, opens_custom=True):
                 await self._ask_for_words(selected)
@@ -208,6 +213,11 @@ class Asking:
         return choice.custom is None and all(
             is_refusal(options[index].label, self._talk.language) for index in choice.selected
         )
+
+    def _refuses_by_key(self, text: str) -> bool:
+        """Whether a line is a choice that allows nothing."""
+        choice = read_reply(self._question, text)
+        return isinstance(choice, Choice) and not choice.opens_custom and self._refuses(choice)
 
     def _refused_by(self, reply: UserMessage) -> Choice | None:
         """What a mere "no" to something risky comes to, whatever verb it was asked with: the one refusal."""

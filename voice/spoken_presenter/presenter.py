@@ -91,7 +91,7 @@ async def _conduct(talk: Talk, step: Step, *, anew: bool, notice: str) -> Act:
         if isinstance(reply, Again):
             await place.again(slowly=reply.slowly)
             continue
-        act = await (place.spoken(reply) if reply.source == "voice" else place.typed(reply.text))
+        act = await (place.spoken(reply) if reply.source == "voice" else place.typed(reply))
         if act is not None:
             return act
         if step.stopping:

@@ -57,9 +57,9 @@ class Review:
             "reviewed", number=index + 1, question=spoken_text(question, language), answer=said
         )
 
-    async def typed(self, text: str) -> Act | None:
+    async def typed(self, reply: UserMessage) -> Act | None:
         """Take what was sent from the input line."""
-        return await self._take(text)
+        return await self._take(reply.text)
 
     async def spoken(self, reply: UserMessage) -> Act | None:
         """Take what was said."""

@@ -103,8 +103,12 @@ class Talk:
                 self._asked_at_s = self._spoken_until_s = 0.0
             if _began_s(reply) >= self._asked_at_s:
                 return reply
-            self._ear.discard(reply)
+            self.discard(reply)
         raise VoiceError("Voice ended before the question was answered.")
+
+    def discard(self, reply: UserMessage) -> None:
+        """Show that a reply is no answer, since it came before what is asked now had been told."""
+        self._ear.discard(reply)
 
     def takes_own_words(self, on: bool) -> None:
         """Whether what is said next is the answer itself, in whatever words."""

@@ -533,6 +533,34 @@ async def test_who_interrupts_a_risky_question_hears_it_whole_before_it_is_answe
         assert dialog.answers == [None]
 
 
+async def test_a_line_that_allows_something_risky_before_it_was_narrated_whole_is_told_to_be_no_answer():
+    async with asked(ALLOW, risky=True, endings=[NarrationEnding.INTERRUPTED]) as dialog:
+        await dialog.hear("1", typed=True)
+        assert dialog.air.discarded == ["1"]
+        assert dialog.air.said[0] == dialog.air.said[1]
+        assert dialog.answers == [None]
+        await dialog.hear("1", typed=True)
+        assert dialog.answers == [Answer((0,))]
+
+
+async def test_a_line_that_refuses_something_risky_is_an_answer_at_any_time():
+    async with asked(ALLOW, risky=True, endings=[NarrationEnding.INTERRUPTED]) as dialog:
+        await dialog.hear("2", typed=True)
+        assert dialog.answers == [Answer((1,))]
+        assert dialog.air.discarded == []
+
+
+async def test_a_line_while_a_question_is_narrated_answers_it_or_has_it_asked_again_with_the_reason():
+    interrupted = [NarrationEnding.INTERRUPTED, NarrationEnding.INTERRUPTED]
+    async with asked(WHERE, endings=interrupted) as dialog:
+        await dialog.hear("7", typed=True)
+        assert dialog.last.startswith("There is no row 7")
+        assert "Throwaway VM" in dialog.last
+        await dialog.hear("2", typed=True)
+        assert dialog.answers == [Answer((1,))]
+        assert dialog.outcome.responses[0].shown_at is not None
+
+
 async def test_a_read_back_that_was_interrupted_is_heard_before_it_is_confirmed():
     endings = [NarrationEnding.COMPLETED, NarrationEnding.INTERRUPTED]
     async with asked(ALLOW, risky=True, endings=endings) as dialog:
