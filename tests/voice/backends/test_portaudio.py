@@ -256,6 +256,54 @@ def test_an_unknown_name_is_answered_with_the_names_there_are(sound_server):
     assert error["mend"] == "did you mean 'vl_mic'?"
 
 
+SCAN = """
+from voice.backends.device_scan import scan_devices
+
+async def main():
+    async with PortAudioMicrophone().open():
+        say(state="open")
+        await anyio.to_thread.run_sync(sys.stdin.readline)
+        say(devices=[device.full_name for device in await scan_devices()])
+
+anyio.run(main)
+"""
+
+
+@pytest.mark.devices
+def test_what_is_plugged_in_while_a_stream_is_open_is_found_by_a_process_of_its_own(sound_server):
+    program = sound_server.program(SCAN)
+    assert next_said(program) == {"state": "open"}
+    pull = sound_server.plug("Webcam")
+    program.stdin.write("\n")
+    (told,) = finish(program)
+    pull()
+    assert {"vl_mic, ALSA", "Webcam, PulseAudio"} <= set(told["devices"])
+
+
+@pytest.mark.devices
+def test_a_sound_server_that_hangs_does_not_hold_the_search_for_devices(sound_server):
+    with sound_server.hanging():
+        assert finish(sound_server.program(HANGING_SCAN)) == [
+            {"sentence": "The sound server does not answer."},
+            {"children": 0},
+        ]
+
+
+HANGING_SCAN = """
+import psutil
+from voice.backends.device_scan import scan_devices
+
+async def main():
+    try:
+        await scan_devices()
+    except DeviceError as error:
+        say(sentence=error.sentence)
+    say(children=len(psutil.Process().children()))
+
+anyio.run(main)
+"""
+
+
 LISTEN_AND_PLAY = """
 microphone, speaker = PortAudioMicrophone("vl_mic"), PortAudioSpeaker("vl_spk")
 heard_frames = 0
