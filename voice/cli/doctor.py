@@ -116,10 +116,9 @@ def _report(found: list[Finding], to: str) -> None:
             tell(line)
         return
     from voice.errors import VoiceError
-    from voice.keeping import write_whole
 
     try:
-        write_whole(Path(to), text.encode())
+        Path(to).write_text(text, encoding="utf-8")
     except OSError as error:
         raise VoiceError(
             f"The report {to} cannot be written: {error.strerror}.",

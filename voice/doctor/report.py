@@ -120,10 +120,13 @@ def _shown(group: str, name: str, value: object) -> str:
 
 def _choices(group: str, name: str) -> tuple[object, ...]:
     """The values among which a setting chooses, and the sizes of Whisper that have names."""
-    from voice.calibration.measuring import SIZES
     from voice.settings import Settings
 
     if (group, name) == ("transcription", "model"):
+        try:
+            from voice.calibration.measuring import SIZES
+        except ImportError:  # a library is missing, of which a finding tells
+            return ()
         return (*SIZES, *(f"{size}.en" for size in SIZES))
     annotation = type(getattr(Settings(), group)).model_fields[name].annotation
     return getattr(annotation, "__args__", ())

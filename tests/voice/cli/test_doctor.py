@@ -52,10 +52,12 @@ def test_the_mark_tells_missing_from_broken_and_what_the_loop_needs(finding, mar
 def examined(voice, objects):
     """The exit code, and the first finding of each part."""
 
-    def examine(**environment):
+    def examine(*arguments, **environment):
         # Tests beside this one keep the machine busy: a minute is no fault here.
-        done = voice("doctor", "--json", "--within", "60", environment={**NO_HOME, **environment})
-        assert done.stderr == ""
+        done = voice("doctor", "--json", "--within", "60", *arguments, environment={**NO_HOME, **environment})
+        assert done.stderr == (
+            "" if not arguments else f"Written to {arguments[1]}: read it before you send it.\n"
+        )
         found = {}
         for finding in objects(done.stdout):
             found.setdefault(finding["part"], finding)
@@ -113,8 +115,10 @@ def test_with_any_library_missing_it_runs_and_names_it(examined, tmp_path, modul
     (tmp_path / f"{module}.py").write_text(
         f"raise ModuleNotFoundError('No module named {module}', name='{module}')"
     )
-    code, findings = examined(PYTHONPATH=str(tmp_path), **NO_WEIGHTS)
+    report = tmp_path / "report.md"
+    code, findings = examined("--report", report, PYTHONPATH=str(tmp_path), **NO_WEIGHTS)
     assert code == 1
+    assert f"* libraries: MISSING [LibraryMissing] The library {module}" in report.read_text()
     assert findings["libraries"]["detail"].startswith(f"The library {module} cannot be loaded")
     assert "pip install" in findings["libraries"]["mend"]
 
