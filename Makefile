@@ -7,13 +7,14 @@ JOBS ?= 3
 BIN := .venv/bin
 RUN := $(BIN)/python -m
 
-.PHONY: demo test agents check format fixtures clean
+.PHONY: demo test soak agents check format fixtures clean
 .DEFAULT_GOAL := help
 
 .PHONY: help
 help:
 	@echo "make demo    a conversation with a scripted agent: real speech, real Whisper, recorded replies"
 	@echo "make test    every check: format, lint, types, tests"
+	@echo "make soak    every fault in every state with real processes and devices; hundreds of turns, 200 starts of Voice"
 	@echo "make agents  the agents of other makers that the tests talk with (make test does it)"
 	@echo "make format  rewrite the code as the checks want it"
 	@echo "make fixtures  make the recordings in audio_fixtures/ anew"
@@ -27,6 +28,14 @@ test: .venv/test.ready agents
 	$(BIN)/ruff check .
 	$(RUN) mypy
 	$(RUN) pytest --numprocesses=$(JOBS) --dist=loadfile $(PYTEST)
+
+# Under an hour on a quiet machine. It is nice: what else runs comes first.
+soak: .venv/test.ready agents
+	@status=0; \
+	VOICE_SOAK=1 nice $(RUN) pytest --durations=0 tests/voice/faults/test_real_parts.py \
+		tests/voice/faults/test_real_surroundings.py $(PYTEST) || status=1; \
+	nice $(BIN)/python benchmarks/soak.py $(SOAK) || status=1; \
+	exit $$status
 
 # What cannot be installed, as where the npm registry is out of reach, is said in one line, and its tests are skipped.
 # Without npm, the one that comes with a Node from PyPI is used. Pi is first: an ACP agent runs it.
