@@ -266,6 +266,17 @@ async def test_a_question_is_narrated_and_what_is_said_answers_it():
         assert (response.by.surface, response.by.input) == ("voice", Input.SPEECH)
 
 
+async def test_each_narration_comes_with_the_options_that_can_be_chosen_then():
+    """They say how long a reply is waited for: those of another question would be wrong."""
+    async with asked(WHERE, CHECKS) as dialog:
+        await dialog.hear("Own words.")
+        await dialog.hear("My laptop.")
+        await dialog.hear("Lint and docs.")
+        await dialog.hear("Yes.")
+    where, checks = ("Staging cluster", "Throwaway VM"), ("Lint", "Tests", "Docs")
+    assert dialog.air.options == [where, (), checks, checks]
+
+
 async def test_own_words_are_the_answer_as_they_were_said():
     async with asked(WHERE) as dialog:
         await dialog.hear("On my laptop, please.")
