@@ -1,0 +1,54 @@
+"""Faults around it: a sound server that hangs and ends, devices pulled out, a full disk, a stuck terminal.
+
+One state for each part and fault is tried each time; all of them with `make soak`, which sets VOICE_SOAK.
+"""
+
+import json
+import os
+import subprocess
+import time
+
+import psutil
+import pytest
+from failing import STATES, bear_all, enter
+from talking import VOICE, WITHIN_S
+
+pytestmark = [pytest.mark.devices, pytest.mark.slow]
+
+
+@pytest.mark.parametrize("parts", [("microphone", "speaker"), ("disk", "terminal")], ids="-".join)
+def test_it_goes_on_whatever_fails(talk, parts):
+    bear_all(talk, parts)
+
+
+@pytest.mark.parametrize("state", STATES if "VOICE_SOAK" in os.environ else ["hearing"])
+def test_a_terminal_that_hangs_up_ends_it_and_what_was_being_said_is_kept(talk, state):
+    talk.settled()
+    spoken = enter(talk, state)
+    family = [talk.process, *talk.process.children(recursive=True)]
+    began = time.monotonic()
+    talk.hang_up()
+    _, alive = psutil.wait_procs(family, timeout=WITHIN_S)
+    assert not alive, f"{alive} after {time.monotonic() - began:.0f} s"
+    if spoken and len(talk.read_by_agent) == 0:
+        command = [VOICE, "journal", "list", "--json"]
+        listed = subprocess.run(command, env=talk.environment, capture_output=True, text=True, check=True)
+        assert [json.loads(line)["kind"] for line in listed.stdout.splitlines()] == ["spoken"]
+
+
+@pytest.mark.skipif("VOICE_SOAK" not in os.environ, reason="takes ten minutes: make soak")
+def test_voice_is_switched_on_and_off_again_and_again_and_nothing_grows(talk):
+    """Of 200 times: handles, threads and children are those of the beginning."""
+    counts = []
+    for _ in range(200):
+        talk.settled()
+        counts.append((talk.process.num_fds(), talk.process.num_threads(), len(talk.process.children())))
+        talk.type("/voice")
+        talk.until(lambda: talk.status == "voice off", "voice off")
+    talk.settled()
+    talk.says_yes()
+    for before, after in zip(
+        *[map(max, zip(*part, strict=True)) for part in (counts[:20], counts[-20:])], strict=True
+    ):
+        assert after <= before + 1, f"grown: {counts[::20]}"
+    talk.quit()
