@@ -158,6 +158,7 @@ async def test_a_child_killed_between_two_requests_is_replaced(worker):
 # --- Every way to die -------------------------------------------------------------------------------------
 
 
+@on_one_loop
 @pytest.mark.parametrize("death", ["abort", "segmentation fault", "exit with 0", "end with 0", "close"])
 async def test_a_child_that_ends_in_the_middle_of_a_request_is_noticed_and_replaced(worker, death):
     await echoed(worker, 1)
