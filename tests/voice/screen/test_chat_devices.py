@@ -20,7 +20,7 @@ def test_the_devices_in_use_are_shown_and_a_key_silences_what_is_spoken(
         subprocess.run(command, env=sound_server.env, check=True)
 
     terminal = on_terminal(VOICE, "chat", environment=sound_server.env, width=120).until("listening")
-    terminal.until("mic default (Remapped Monitor of Null Output) · speaker the default speaker")
+    terminal.until("mic default (Remapped Monitor of Null Output) · speaker ")
     speak("yes-please.wav")
     terminal.until("● Yes, please.").until("narrating").until("♪ Question 1")
     terminal.send(F3).until("narration interrupted").until("listening")
