@@ -10,6 +10,7 @@ import subprocess
 import threading
 
 import psutil
+import pytest
 
 STATES = ("idle", "listening", "hearing", "transcribing", "narrating", "agent working")
 KINDS = ("killed", "hangs", "errors", "slow")
@@ -274,22 +275,27 @@ def bear(talk, part, kind, state):
     (talk.folder / "finish").unlink(missing_ok=True)
 
 
-def cells(*parts):
-    every = "VOICE_SOAK" in os.environ
-    return [
-        (part, kind, state)
-        for part, kind in FAULTS
-        for state in (STATES if every else [TRIED_IN[part, kind]])
-        if part in parts
+SOAK = "VOICE_SOAK" in os.environ
+
+
+def each_in_turn(*groups):
+    """Run a test for each group of parts; when soaking in each state, else with each fault in its own."""
+    cases = [
+        pytest.param(parts, state, id="-".join([*parts, *([state] if state else [])]))
+        for parts in groups
+        for state in (STATES if SOAK else [None])
     ]
+    return pytest.mark.parametrize(("parts", "state"), cases)
 
 
-def bear_all(talk, parts):
+def bear_all(talk, parts, state):
     """Have one fault after the other in one conversation, and leave it."""
-    for part, kind, state in cells(*parts):
-        try:
-            bear(talk, part, kind, state)
-        except BaseException as error:
-            error.add_note(f"the {part} {kind} while {state}")
-            raise
+    for part, kind in FAULTS:
+        if part in parts:
+            in_state = state or TRIED_IN[part, kind]
+            try:
+                bear(talk, part, kind, in_state)
+            except BaseException as error:
+                error.add_note(f"the {part} {kind} while {in_state}")
+                raise
     talk.quit()

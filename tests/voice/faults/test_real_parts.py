@@ -4,7 +4,7 @@ One state for each part and fault is tried each time; all of them with `make soa
 """
 
 import pytest
-from failing import ENDS, FAULTS, KINDS, NO_WAY, STATES, TRIED_IN, bear_all
+from failing import ENDS, FAULTS, KINDS, NO_WAY, STATES, TRIED_IN, bear_all, each_in_turn
 
 pytestmark = [pytest.mark.devices, pytest.mark.slow]
 
@@ -16,6 +16,6 @@ def test_every_part_and_fault_has_its_place():
     assert set(TRIED_IN.values()) == set(STATES)
 
 
-@pytest.mark.parametrize("parts", [("transcriber", "engine"), ("host",)], ids="-".join)
-def test_it_goes_on_whatever_fails(talk, parts):
-    bear_all(talk, parts)
+@each_in_turn(("transcriber", "engine"), ("host",))
+def test_it_goes_on_whatever_fails(talk, parts, state):
+    bear_all(talk, parts, state)

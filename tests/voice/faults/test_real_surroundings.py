@@ -4,24 +4,23 @@ One state for each part and fault is tried each time; all of them with `make soa
 """
 
 import json
-import os
 import subprocess
 import time
 
 import psutil
 import pytest
-from failing import STATES, bear_all, enter
+from failing import SOAK, STATES, bear_all, each_in_turn, enter
 from talking import VOICE, WITHIN_S
 
 pytestmark = [pytest.mark.devices, pytest.mark.slow]
 
 
-@pytest.mark.parametrize("parts", [("microphone", "speaker"), ("disk", "terminal")], ids="-".join)
-def test_it_goes_on_whatever_fails(talk, parts):
-    bear_all(talk, parts)
+@each_in_turn(("microphone", "speaker"), ("disk", "terminal"))
+def test_it_goes_on_whatever_fails(talk, parts, state):
+    bear_all(talk, parts, state)
 
 
-@pytest.mark.parametrize("state", STATES if "VOICE_SOAK" in os.environ else ["hearing"])
+@pytest.mark.parametrize("state", STATES if SOAK else ["hearing"])
 def test_a_terminal_that_hangs_up_ends_it_and_what_was_being_said_is_kept(talk, state):
     talk.settled()
     spoken = enter(talk, state)
@@ -36,7 +35,7 @@ def test_a_terminal_that_hangs_up_ends_it_and_what_was_being_said_is_kept(talk, 
         assert [json.loads(line)["kind"] for line in listed.stdout.splitlines()] == ["spoken"]
 
 
-@pytest.mark.skipif("VOICE_SOAK" not in os.environ, reason="takes ten minutes: make soak")
+@pytest.mark.skipif(not SOAK, reason="takes ten minutes: make soak")
 def test_voice_is_switched_on_and_off_again_and_again_and_nothing_grows(talk):
     """Of 200 times: handles, threads and children are those of the beginning."""
     counts = []
