@@ -48,8 +48,10 @@ _LOADING_WITHIN_S = 120.0
 """Until a child is prepared, at most."""
 
 _DIES_WITHIN_S = 0.2
-"""A killed child that is not gone by then waits in the kernel, for a disk that does not answer; it ends there
-without us."""
+"""A killed child that is not gone by then, and waits for a disk, may wait for ever: it ends without us."""
+
+_DIES_AT_LAST = 50
+"""So many times that long for one that does not: a busy machine has not come to it yet."""
 
 _PAUSE_S, _LONGEST_PAUSE_S = 0.25, 4.0
 """Before a child is started that died twice before it was prepared; each time twice as long."""
@@ -304,8 +306,12 @@ async def _end(process: anyio.abc.Process) -> None:
     if process.returncode is None:
         with suppress(ProcessLookupError):
             process.kill()
-        with anyio.move_on_after(_DIES_WITHIN_S):
-            await process.wait()
+        for _ in range(_DIES_AT_LAST):
+            with anyio.move_on_after(_DIES_WITHIN_S):
+                await process.wait()
+            signs = signs_of(process.pid)
+            if process.returncode is not None or (signs is not None and signs.on_disk):
+                break
     if process.returncode is not None:
         await process.aclose()
         return

@@ -14,6 +14,7 @@ import pytest
 
 from voice.backends import worker as worker_module
 from voice.backends.lifeline import Lifeline
+from voice.backends.vital_signs import Signs
 from voice.backends.worker import Worker, WorkerDied, WorkerFailed
 
 pytestmark = pytest.mark.anyio
@@ -384,6 +385,8 @@ async def test_a_child_that_waits_where_nothing_can_end_it_is_left_behind(worker
     process = worker._process
     monkeypatch.setattr(type(process), "kill", lambda _self: None)
     monkeypatch.setattr(Lifeline, "let_go", lambda _self: None)
+    on_disk = Signs(0.0, runnable=False, on_disk=True)
+    monkeypatch.setattr(worker_module, "signs_of", lambda _pid: on_disk)
     child.suspend()
     try:
         with anyio.fail_after(LONG):
