@@ -36,6 +36,10 @@ from voice.listening.utterances import Ear, Heard, PieceReady, PieceSoFar, WentO
 from voice.listening.vocabulary import Vocabulary, names_in
 from voice.ports import Journal, PendingTranscript, Transcriber
 
+SAME_BREATH_S = 0.5
+"""Who goes on to speak so soon after what they were saying was typed over is still saying it: a pause inside
+a clause is shorter, and nobody begins to answer sooner."""
+
 ASLEEP_LONGEST_S = 4.0
 """While it is asleep, a piece longer than this is not even transcribed: a phrase of a few words, said slowly,
 takes 2 s, and the pre-roll and the tail of a piece 1.3 s more."""
@@ -70,6 +74,8 @@ class _Turn:
     ended: SpeechEnded | None = None
     fate: DiscardReason | None = None
     """Why it will not become a message, whatever its words."""
+    goes_on: bool = False
+    """Whether it is the rest of one that was dropped: without words it is not worth telling."""
     words: str | None = None
     """What was said so far, None while that is not known."""
     told: str = ""
@@ -112,6 +118,8 @@ class Hearing:
         self._before: tuple[SpeechEnded, str] | None = None
         """The end and the words of the last message, where nothing was narrated after it."""
         self._frozen_s = 0.0
+        self._typed_over_s = 0.0
+        """What begins before then belongs to what was typed over."""
         self.asleep = False
         """Whether only what is short enough to be a phrase is transcribed; the rest is discarded unread."""
 
@@ -184,13 +192,18 @@ class Hearing:
         """End the open turn, if there is one: it will be no message.
 
         Its words come with later frames, as `Discarded` for this reason: they can be shown, and said again.
+        What is typed over is so to its end: what follows in the same breath is dropped as well, for half a
+        reply may say the contrary of the whole.
         """
         if not self.speaking:
             return []
         turn = self._turns[-1]
         turn.fate = turn.fate or reason
         self._decide(turn, "", turn.fate)
-        return self._took(self._ear.cut())
+        ended = self._took(self._ear.cut())
+        if turn.fate is DiscardReason.TYPED_INSTEAD:
+            self._typed_over_s = self.now_s + SAME_BREATH_S
+        return ended
 
     def spoil(self, reason: DiscardReason) -> None:
         """Have the open turn, if there is one, go on to its end and be no message, for this reason."""
@@ -235,6 +248,8 @@ class Hearing:
                 case SpeechStarted(at_s):
                     events.append(SpeechStarted(at_s + later))
                     self._turns.append(_Turn(SpeechStarted(at_s + later), self._begun()))
+                    if at_s + later < self._typed_over_s:
+                        self._turns[-1].fate, self._turns[-1].goes_on = DiscardReason.TYPED_INSTEAD, True
                 case SpeechEnded(at_s, decided_at_s, reason):
                     self._turns[-1].ended = SpeechEnded(at_s + later, decided_at_s + later, reason)
                     self._turns[-1].pauses_s = tuple(self._ear.endpointer.pauses_s)
@@ -322,7 +337,8 @@ class Hearing:
         judgement = self._judged(pieces)
         failed: list[Event] = [Notice(failure.sentence)] if failure is not None else []
         if turn.fate is not None:
-            return [*failed, self._dropped(turn, judgement.text, turn.fate)]
+            dropped = self._dropped(turn, judgement.text, turn.fate)
+            return [*failed, *([] if turn.goes_on and not judgement.text else [dropped])]
         if failed:
             return [*failed, self._dropped(turn, judgement.text, DiscardReason.NOT_TRANSCRIBED)]
         nothing_said = None if judgement.text else DiscardReason.NO_WORDS

@@ -235,6 +235,36 @@ async def test_a_dropped_turn_is_told_with_its_words_and_becomes_no_message():
     assert not hearing.busy
 
 
+@pytest.mark.parametrize("pause_s", [0.0, 0.3])
+async def test_of_what_is_typed_over_the_rest_is_no_message_either(pause_s):
+    """Not "delete it", of "do not delete it"."""
+    with ScriptedTranscriber("Do not", "delete it.", "Yes.") as transcriber:
+        hearing = Hearing(Ear(LevelDetector()), transcriber)
+
+        async def hears(seconds, *, spoken):
+            frame = spoken_frame() if spoken else silent_frame()
+            return [event for _ in range(round(seconds / FRAME_S)) for event in await hearing.push(frame)]
+
+        await hears(0.6, spoken=True)
+        hearing.drop(DiscardReason.TYPED_INSTEAD)
+        events = await hears(pause_s, spoken=False)
+        events += await hears(0.6, spoken=True) + await hears(2.0, spoken=False)
+        events += await hears(0.6, spoken=True) + await hears(2.0, spoken=False)
+    told = [(type(event), event.text) for event in events if isinstance(event, Discarded | UserMessage)]
+    assert told == [(Discarded, "Do not"), (Discarded, "delete it."), (UserMessage, "Yes.")]
+
+
+async def test_a_sound_without_words_after_what_is_typed_over_is_not_told():
+    with ScriptedTranscriber("Do not", "") as transcriber:
+        hearing = Hearing(Ear(LevelDetector()), transcriber)
+        events = [event for _ in range(30) for event in await hearing.push(spoken_frame())]
+        hearing.drop(DiscardReason.TYPED_INSTEAD)
+        events += [event for _ in range(20) for event in await hearing.push(spoken_frame())]
+        events += [event for _ in range(100) for event in await hearing.push(silent_frame())]
+    assert [event.text for event in events if isinstance(event, Discarded)] == ["Do not"]
+    assert not hearing.busy
+
+
 async def test_a_message_says_how_sure_the_transcriber_was_of_its_least_sure_piece():
     with ScriptedTranscriber(
         Transcript("Well", average_log_probability=-0.2), Transcript("yes.", average_log_probability=-0.9)

@@ -39,10 +39,15 @@ def chat(on_terminal, tmp_path, fixtures_folder):
 
 
 def said_again_and_again(recording, path, times):
-    """Say it so many times without a pause: long enough to be broken off by whoever is slow."""
+    """Say it so many times without a pause: long enough to be broken off by whoever is slow.
+
+    Before it is a second of silence: the agent may begin to narrate only then.
+    """
     with wave.open(str(recording)) as source, wave.open(str(path), "wb") as copy:
         copy.setparams(source.getparams())
-        copy.writeframes(source.readframes(source.getnframes()) * times)
+        sound, second = source.readframes(source.getnframes()), source.getframerate() * source.getsampwidth()
+        gap = second // 4  # so much of the silence around it is left out in between
+        copy.writeframes(bytes(second) + sound + sound[2 * gap :] * (times - 1))
 
 
 def told(terminal):
@@ -51,7 +56,7 @@ def told(terminal):
 
 
 def test_by_voice_and_keyboard_in_turn(chat):
-    """A voice reply, one typed in another, Voice off, a question by keyboard, Voice on, stop."""
+    """Two voice replies, Voice off in a third, a question by keyboard, Voice on, one typed over, stop."""
     terminal = chat(
         replies=(
             "yes-please.wav",
@@ -65,14 +70,15 @@ def test_by_voice_and_keyboard_in_turn(chat):
     terminal.until("● Yes, please.").until("♪ Question 1: What kind of project")
     terminal.until("● The second one.").until("So it is: A library. Say work").until("listening")
     terminal.until("hearing you").settle(0.8)  # in the middle of the third
-    terminal.send("help").until("microphone held").send("\r").until("> help").until("know five words")
-    terminal.until("you typed instead; not sent")
-    terminal.until("hearing you").send(F2).until("F2 voice on")
+    terminal.send(F2).until("F2 voice on").until("cut off before you had finished; not sent")
     terminal.send("ask\r").until("❯ 1. A web service").ready()
     assert "♪ Question" not in "\n".join(terminal.lines[-8:])  # it is on the screen
-    terminal.send(DOWN, "\r").until("2. A library", gone=True).settle()
-    assert told(terminal).count("So it is: A library.") == 2
-    terminal.send(F2).until("listening").until("heard: stop the voice").until("F2 voice on")
+    terminal.send(DOWN, "\r").until("2. A library", gone=True)
+    terminal.until_so(lambda: told(terminal).count("So it is: A library.") == 2)
+    terminal.send(F2).until("F2 voice off").until("hearing you").settle(0.8)  # in the middle of the fourth
+    terminal.send("help").until("microphone held").send("\r").until("know five words")
+    terminal.until("you typed instead; not sent")
+    terminal.until("heard: stop the voice").until("F2 voice on")
     assert terminal.send(CTRL_D).ended() == 0
     story = re.sub(r"not sent: .*?(?= you | agent |$)", "not sent: …", told(terminal))
     assert story.count("● ") == 2, story
