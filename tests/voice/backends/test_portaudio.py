@@ -194,7 +194,8 @@ async def main():
     speaker = PortAudioSpeaker("vl_spk")
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(speaker.play, sound(5))
-        await anyio.sleep(1)
+        while speaker.played_s < 0.7:
+            await anyio.sleep(0.02)
         cancelled = time.monotonic()
         tasks.cancel_scope.cancel()
     say(cancelled=cancelled, ended=time.monotonic(), played_s=speaker.played_s)
