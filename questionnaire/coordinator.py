@@ -116,9 +116,11 @@ class Coordinator:
         """Take all pending questionnaires from the presenter, for something else to ask.
 
         Their calls end as superseded. Returns them in their order, with what was answered and drafted, once
-        they are off the screen.
+        they are off the screen. What is risky stays there: whoever asks it elsewhere gets ordinary words, and
+        those allow nothing.
         """
-        return await self._end_all(list(self._requests.values()), Status.SUPERSEDED, reason)
+        given = [one for one in self._requests.values() if not one.interview.questionnaire.risky]
+        return await self._end_all(given, Status.SUPERSEDED, reason)
 
     async def dispose(self) -> None:
         """Settle everything as cancelled, take no more, and wait until every presenter has finished."""

@@ -85,8 +85,26 @@ def heard_whole(question: Question, selected: Iterable[int], language: str = "en
     Letters, digits and the punctuation of ASCII count; backticks, spaces and emoji do not. A mark that may
     mean something in a command counts also where it is but layout: rather once too often no than yes.
     """
+    return _holds(spoken_text(question, language), question.text) and _labels_whole(
+        question, selected, language
+    )
+
+
+def left_out(question: Question, language: str = "en") -> tuple[str, ...]:
+    """What of a question is not in its spoken form, as nouns."""
+    everything = range(len(question.options))
+    details = {
+        "parts of the text": not _holds(spoken_text(question, language), question.text),
+        "parts of labels": not _labels_whole(question, everything, language),
+        "descriptions": any(option.description for option in question.options),
+        "previews": any(option.preview for option in question.options),
+    }
+    return tuple(name for name, there in details.items() if there)
+
+
+def _labels_whole(question: Question, selected: Iterable[int], language: str) -> bool:
     labels = spoken_labels(question, language)
-    return _holds(spoken_text(question, language), question.text) and all(
+    return all(
         _holds(labels[index].replace(";", ","), question.options[index].label.replace(";", ",").rstrip(" .,"))
         for index in selected
     )

@@ -1,6 +1,7 @@
 """One at a time, settled once, and never left pending."""
 
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import anyio
 import pytest
@@ -218,6 +219,17 @@ async def test_a_hand_over_takes_the_open_and_the_queued_drafts_included():
     assert calls.outcomes["open"].responses == first.responses
     assert calls.outcomes["open"].reason == "voice has taken over"
     assert await calls.coordinator.hand_over() == ()
+
+
+async def test_what_is_risky_is_not_handed_over_and_waits_for_its_own_answer():
+    presenter = HeldPresenter()
+    async with calling(presenter) as calls:
+        await calls.start("risky", replace(ONE, risky=True))
+        await calls.start("queued", TWO)
+        (taken,) = await calls.coordinator.hand_over()
+        assert taken.questionnaire == TWO
+        await act(presenter, Give(B, BY))
+    assert calls.statuses == {"risky": "answered", "queued": "superseded"}
 
 
 async def test_a_settled_request_stays_settled():

@@ -33,6 +33,7 @@ from voice.spoken_answers import (
 )
 from voice.spoken_form import (
     heard_whole,
+    left_out,
     listed,
     spoken_labels,
     spoken_options,
@@ -87,7 +88,7 @@ class Asking:
         everything = range(len(self._question.options))
         rest = "" if self._may_be_allowed_by_voice(everything) else self._talk.said("rest_on_screen")
         if await self._talk.ask(notice, question, optional, rest, slowly=slowly):
-            self._talk.shown(self._index, _unspoken(self._question))
+            self._talk.shown(self._index, left_out(self._question, self._talk.language))
 
     @property
     def _shown(self) -> bool:
@@ -282,14 +283,5 @@ class Asking:
 
     def _give(self, choice: Choice, means: Input) -> Act:
         if not self._shown:
-            self._talk.shown(self._index, _unspoken(self._question))
+            self._talk.shown(self._index, left_out(self._question, self._talk.language))
         return Give(Answer(choice.selected, choice.custom), self._talk.by(means))
-
-
-def _unspoken(question: Question) -> tuple[str, ...]:
-    """What of a question is not narrated, as nouns."""
-    details = {
-        "descriptions": any(option.description for option in question.options),
-        "previews": any(option.preview for option in question.options),
-    }
-    return tuple(name for name, there in details.items() if there)

@@ -619,6 +619,14 @@ async def test_what_is_not_narrated_of_a_question_is_told():
         assert dialog.interview.step.responses[0].unshown == ("descriptions", "previews")
 
 
+async def test_what_was_cut_or_kept_out_of_what_is_narrated_is_told():
+    cut = Question("Which of them? " + "And so on. " * 40, (Option("A"), Option("Keep `rm -rf ~ && x` " * 8)))
+    async with asked(cut) as dialog:
+        assert dialog.interview.step.responses[0].unshown == ("parts of the text", "parts of labels")
+    async with asked(WHERE) as dialog:
+        assert dialog.interview.step.responses[0].unshown == ()
+
+
 async def test_what_was_said_before_a_question_is_no_answer_to_it():
     async with asked(WHERE, NAME) as dialog:
         before = dialog.air.now_s
