@@ -11,7 +11,8 @@ from voice.cli.interrupts import end_at_once_on_ctrl_c
 from voice.cli.running import tell, tell_json
 from voice.errors import SceneError
 from voice.scenes.outside import Outside
-from voice.scenes.playing import Played, perform
+from voice.scenes.played import Played
+from voice.scenes.playing import perform
 from voice.scenes.reading import SUFFIXES, load_scene, scenes_in
 from voice.scenes.script import Scene
 from voice.scenes.telling import in_words, timeline
@@ -50,8 +51,14 @@ def play_scenes(
                 played = perform(scene, outside=outside, whisper=whisper)
                 again = None if once else perform(scene, outside=outside, whisper=whisper)
                 differs = _first_difference(played, again) if again is not None else ""
-                (_show_json if json_lines else _show)(path, played, differs)
-                good &= not played.failures and not differs
+                as_expected = not played.failures and not differs
+                if json_lines:
+                    _show_json(path, played, differs)
+                elif len(scenes) > 1 and as_expected:
+                    tell(f"as expected  {path}  {scene.title}".rstrip())
+                else:
+                    _show(path, played, differs)
+                good &= as_expected
     finally:
         end_at_once_on_ctrl_c()
     if not json_lines and len(scenes) > 1:

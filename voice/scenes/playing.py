@@ -8,152 +8,51 @@ give the same events.
 
 from __future__ import annotations
 
-import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Mapping
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
 import anyio
-import anyio.abc
 import anyio.lowlevel
 import anyio.to_thread
 
 from questionnaire import AdjustableToolset, Outcome, Questionnaire
-from voice.assembly import make_ears, make_narrator
-from voice.audio import SAMPLE_RATE, Samples
-from voice.autonomous import Parts
+from voice.audio import Samples
 from voice.backends.recording import read_recording
 from voice.chat import Chat
-from voice.ears import Ears
 from voice.errors import RecordingError, SceneError
 from voice.events import (
+    Emit,
     Event,
     LevelMeasured,
-    MessageSent,
     NarrationEnded,
     NarrationStarted,
-    Notice,
     ToolsChanged,
     VoiceState,
 )
-from voice.faulty import (
-    Fault,
-    Faulty,
-    FaultyEngine,
-    FaultyHost,
-    FaultyMicrophone,
-    FaultySpeaker,
-    FaultyTranscriber,
-)
+from voice.faulty import FaultyHost
 from voice.hosts.catalog import Ask, MakeHost
-from voice.ports import Host, SpeechEngine, Transcriber
-from voice.scenes import log, script
+from voice.ports import Host
+from voice.scenes import script
 from voice.scenes.agent import SceneAgent
-from voice.scenes.air import Air, noise
+from voice.scenes.air import noise
 from voice.scenes.clock import in_virtual_time, virtual_loop
-from voice.scenes.expecting import Ending, Happened, Verdict, judged
+from voice.scenes.expecting import Ending, Happened, judged
 from voice.scenes.outside import Outside
-from voice.scenes.parts import (
-    AudibleSpeaker,
-    OutsideEngine,
-    QuietEngine,
-    SceneMicrophone,
-    SceneSpeaker,
-    SceneTranscriber,
-    scripted_words,
-)
-from voice.scenes.recorded import (
-    RecordedAgent,
-    RecordedEngine,
-    RecordedMicrophone,
-    RecordedSpeaker,
-    RecordedTranscriber,
-    Recording,
-    read_recorded,
-)
+from voice.scenes.played import Played
+from voice.scenes.recorded import RecordedAgent, Recording, read_recorded
 from voice.scenes.recorder import RecordedChat, Recorder
-from voice.scenes.screen import SceneScreen, questionnaire_of
-from voice.scenes.script import EventPattern, Happening, Part, Scene, Understood
-from voice.scenes.sentences import SentenceHeard
-from voice.scenes.wording import Wording
+from voice.scenes.repeating import Repeating
+from voice.scenes.script import EventPattern, Happening, Part, Scene
+from voice.scenes.stage import Stage
 from voice.tasks import lone_errors
-from voice.testing import ScriptedJournal
-
-GIVEN_UP_AFTER_S = 0.5
-"""What a recorded agent waited for is taken from it so long after its end: narration may end a little later
-than it did."""
-
-IN_ITS_PLACE = (
-    log.MicrophoneOpened,
-    log.MicrophoneFailed,
-    log.Understood,
-    log.Rendered,
-    log.PlayedBack,
-)
-"""What the recorded parts take from the log by themselves."""
 
 QUIET_S = 3.0
 """A scene that does not say when it ends has ended when nothing has happened for so long …"""
 
 LONGEST_S = 120.0
 """… or so long after its last happening, whatever goes on."""
-
-
-@dataclass(frozen=True)
-class Played:
-    """What came of a scene."""
-
-    scene: Scene
-    happened: tuple[Happened, ...]
-    """All events but `LevelMeasured`, in order."""
-    ending: Ending
-    verdicts: tuple[Verdict, ...]
-    """On each of its expectations."""
-    complaints: tuple[str, ...] = ()
-    """What could not be played as the scene says it, in sentences."""
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        """The events without their times."""
-        return tuple(one.event for one in self.happened)
-
-    @property
-    def messages(self) -> tuple[str, ...]:
-        """What the agent accepted, in order."""
-        return tuple(event.text for event in self.events if isinstance(event, MessageSent))
-
-    @property
-    def waiting(self) -> tuple[str, ...]:
-        """The messages that it had not accepted at the end."""
-        return self.ending.waiting
-
-    @property
-    def said(self) -> tuple[str, ...]:
-        """The sentences that were heard to their end."""
-        return tuple(event.text for event in self.events if isinstance(event, SentenceHeard) and event.whole)
-
-    @property
-    def notices(self) -> tuple[str, ...]:
-        """What the person was told in writing."""
-        return tuple(event.sentence for event in self.events if isinstance(event, Notice))
-
-    @property
-    def tools(self) -> tuple[tuple[float, tuple[str, ...]], ...]:
-        """Which tools the agent had, each time with when that began, in seconds of the scene."""
-        changes = [one for one in self.happened if isinstance(one.event, ToolsChanged)]
-        return tuple((one.clock_s, one.event.names) for one in changes if isinstance(one.event, ToolsChanged))
-
-    @property
-    def failures(self) -> tuple[str, ...]:
-        """What is not as it should be, a sentence each; empty where the scene is as expected."""
-        return (*self.complaints, *(f"{one.expected}: {one.failure}" for one in self.verdicts if not one.met))
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """What happened, as lines of JSON: those of two runs are the same."""
-        return tuple(json.dumps(one.fields, ensure_ascii=False) for one in self.happened)
 
 
 async def play(
@@ -230,44 +129,30 @@ class _Play:
         self._happened: list[Happened] = []
         self._changed = anyio.Event()
         self._complaints: list[str] = []
-        self._air = Air(scene.room.noise_dbfs)
-        self._wording = Wording()
-        self._sure: dict[int, Understood] = {}
-        self._screen = SceneScreen()
-        self._journal = ScriptedJournal()
+        self._stage = Stage(scene, recording, outside, self._take)
         self._draft = ""
         self._narrations = self._asked = 0
         """How many are open: then an agent waits for us, and not for the outside."""
         self._agent: SceneAgent | None = None
-        self._ears: Ears | None = None
-        self._calls: dict[int, anyio.CancelScope] = {}
-        """What the recorded agent waits for."""
         self._recorded_agent: RecordedAgent | None = None
         self._make_host = make_host
-        self._speaker = self._made_speaker()
-        self._transcriber = FaultyTranscriber(self._made_transcriber(outside))
-        self._engine = FaultyEngine(self._made_engine(outside))
-        self._microphone = FaultyMicrophone(
-            SceneMicrophone(self._air, self._wording)
-            if recording is None
-            else RecordedMicrophone(recording, self._wording)
-        )
-        self._player = FaultySpeaker(self._speaker)
-        self._host: FaultyHost | None = None
+        self._host: Host | None = None
+        self._faulty_host: FaultyHost | None = None
         self._recorder: Recorder | None = None
         make: MakeHost = self._made_host
         if record is not None:
             self._recorder = Recorder(record, scene.settings, scene.names, self._complaints.append)
-            self._recorder.overhear_devices(self._microphone, self._player)
+            self._recorder.overhear_devices(self._stage.microphone, self._stage.speaker)
+            self._stage.overhear = self._recorder.overhear
             make = self._recorder.host(make)
         self._chat = (Chat if record is None else RecordedChat)(
             make,
-            self._opened,
+            self._stage.open,
             scene.settings,
             self._take,
-            presenter=self._screen if scene.screen else None,
+            presenter=self._stage.screen if scene.screen else None,
             names=scene.names,
-            journal=self._journal,
+            journal=self._stage.journal,
         )
         if isinstance(self._chat, RecordedChat) and self._recorder is not None:
             self._chat.recorder = self._recorder
@@ -283,8 +168,9 @@ class _Play:
             for turn in self._scene.agent:
                 if turn.by_itself:
                     tasks.start_soon(self._begin_turn, turn)
-            if self._recording is not None:
-                await self._play_log(self._recording)
+            if self._recording is not None and self._recorded_agent is not None:
+                repeating = Repeating(self._chat, self._stage, self._recorded_agent, self._ask, tasks)
+                await repeating.run(self._recording)
             await self._let_happen()
             waiting, events = tuple(one.text for one in self._chat.waiting), len(self._happened)
             self._chat.quit()
@@ -292,7 +178,7 @@ class _Play:
             tasks.cancel_scope.cancel()
         if self._recorder is not None:
             self._recorder.close()
-        kept = tuple(entry.text for entry in self._journal.entries.values())
+        kept = self._stage.kept
         if self._agent is not None and self._agent.turns_left:
             self._complaints.append(f"{self._agent.turns_left} turns of the agent were never begun.")
         ending = Ending(waiting, kept, events)
@@ -302,35 +188,7 @@ class _Play:
 
     # --- Making it -----------------------------------------------------------------------------------------
 
-    def _made_speaker(self) -> SceneSpeaker:
-        room = self._scene.room
-        if self._recording is not None:
-            return RecordedSpeaker(self._take, self._recording)
-        if room.echo_db is None:
-            return SceneSpeaker(self._take)
-        return AudibleSpeaker(
-            self._take, self._air, self._wording, echo_db=room.echo_db, delay_s=room.echo_delay_s
-        )
-
-    def _made_transcriber(self, outside: Outside) -> Transcriber:
-        settings = self._scene.settings.transcription
-        if self._scene.words == "recorded" and self._recording is not None:
-            return RecordedTranscriber(self._recording, self._wording, settings.replay_delay_s)
-        return SceneTranscriber(
-            partial(outside.transcribe, settings)
-            if self._scene.words == "whisper"
-            else scripted_words(self._wording, self._sure),
-            settings.replay_delay_s,
-        )
-
-    def _made_engine(self, outside: Outside) -> SpeechEngine:
-        if self._scene.engine == "recorded" and self._recording is not None:
-            return RecordedEngine(self._recording)
-        if self._scene.engine == "real":
-            return OutsideEngine(partial(outside.render, self._scene.settings.speaking))
-        return QuietEngine()
-
-    def _made_host(self, tools: AdjustableToolset, ask: Ask, emit: Callable[[Event], None]) -> Host:
+    def _made_host(self, tools: AdjustableToolset, ask: Ask, emit: Emit) -> Host:
         async def asked(questionnaire: Questionnaire) -> Outcome:
             self._asked += 1
             try:
@@ -338,40 +196,30 @@ class _Play:
             finally:
                 self._asked -= 1
 
-        def make(told: Callable[[Event], None]) -> Host:
+        def make(told: Emit) -> Host:
             self._ask = asked
             if self._make_host is not None:
                 return self._make_host(tools, asked, told)
             if self._recording is not None and self._scene.recorded is not None:
-                prompts = self._scene.recorded.first_messages
-                self._recorded_agent = RecordedAgent(prompts, told)
+                self._recorded_agent = RecordedAgent(self._scene.recorded.first_messages, told)
                 return self._recorded_agent
             self._agent = SceneAgent(
                 self._scene.agent, tools=tools, ask=asked, emit=told, complain=self._complaints.append
             )
             return self._agent
 
-        self._host = FaultyHost(make, emit)
+        faults = [one.fault.part for one in self._scene.happens if one.fault is not None]
+        if Part.HOST in faults:
+            self._host = self._faulty_host = FaultyHost(make, emit)
+        else:  # as it is: there may be more to it than a host must have
+            self._host = make(emit)
         return self._host
-
-    @asynccontextmanager
-    async def _opened(self) -> AsyncGenerator[Parts]:
-        settings = self._scene.settings
-        self._ears = ears = make_ears(settings, self._transcriber, self._journal)
-        if self._recorder is not None:
-            self._recorder.overhear(self._transcriber, self._engine, ears)
-        recorded = self._scene.recorded
-        if isinstance(self._speaker, AudibleSpeaker):
-            self._speaker.on_played = ears.on_played
-        elif recorded is None or not recorded.speaker_tells:
-            ears.plays_nothing()
-        narrator = make_narrator(settings.speaking, self._engine, self._player)
-        yield Parts(self._microphone, ears, narrator, self._speaker.name)
 
     def _agent_is_awaited(self) -> bool:
         """Whether the agent is at work, and not on something that it waits for us with."""
-        waits_for_us = self._narrations or self._asked or self._screen.open
-        return self._host is not None and self._host.busy and not waits_for_us
+        if not self._scene.awaits_agent or self._host is None or not self._host.busy:
+            return False
+        return not (self._narrations or self._asked or self._stage.screen.open)
 
     def _take(self, event: Event) -> None:
         if isinstance(event, LevelMeasured):
@@ -385,47 +233,6 @@ class _Play:
         self._happened.append(Happened(anyio.current_time(), event))
         self._changed.set()
         self._changed = anyio.Event()
-
-    # --- What was recorded ---------------------------------------------------------------------------------
-
-    async def _play_log(self, recording: Recording) -> None:
-        """Let everything happen as it did, and when it did."""
-        for line in recording.lines:
-            if not isinstance(line, IN_ITS_PLACE):
-                await anyio.sleep_until(line.at)
-                await self._repeat(line, recording)
-
-    async def _repeat(self, line: log.LogLine, recording: Recording) -> None:
-        chat = self._chat
-        match line:
-            case log.Drafted(text=text):
-                chat.draft(text)
-            case log.LineSent(text=text):
-                chat.send(text)
-            case log.Pressed(key=key):
-                getattr(chat, key)()
-            case log.Accepted() if self._recorded_agent is not None:
-                await self._recorded_agent.accept()
-            case log.HostTold(event=values) if self._recorded_agent is not None:
-                self._recorded_agent.tell(values)
-            case log.ToolCall(id=number, name=name, arguments=arguments):
-                self._tasks.start_soon(self._wait_for, number, partial(chat.tools.call, name, arguments))
-            case log.Asked(id=number, questionnaire=values):
-                self._tasks.start_soon(self._wait_for, number, partial(self._ask, questionnaire_of(values)))
-            case log.Returned(id=number):
-                self._tasks.start_soon(self._give_up, number)
-            case log.Announced(first=first, count=count, in_s=in_s) if self._ears is not None:
-                self._ears.on_played(recording.announced[first : first + count], in_s)
-
-    async def _wait_for(self, number: int, call: Callable[[], Awaitable[object]]) -> None:
-        """What the agent waited for, and in vain where it gave up."""
-        with anyio.CancelScope() as self._calls[number]:
-            await call()
-
-    async def _give_up(self, number: int) -> None:
-        """It had its answer, or gave up; what is just being heard to its end may still end by itself."""
-        await anyio.sleep(GIVEN_UP_AFTER_S)
-        self._calls.pop(number).cancel()
 
     # --- What happens --------------------------------------------------------------------------------------
 
@@ -470,8 +277,7 @@ class _Play:
             case "pause":
                 return happening.pause or 0.0
             case "hush":
-                self._air.cut(anyio.current_time())
-                self._wording.cut(anyio.current_time())
+                self._stage.hush()
             case "type":
                 await self._type(happening.type or "", happening.over)
             case "send":
@@ -490,18 +296,14 @@ class _Play:
                     chat.toggle_voice()
             case "answer":
                 await anyio.lowlevel.checkpoint()
-                if wrong := self._screen.answer(happening.answer or ""):
+                if wrong := self._stage.screen.answer(happening.answer or ""):
                     self._complain(number, wrong)
             case "fault" if happening.fault is not None:
                 self._strike(happening.fault)
         return 0.0
 
     def _sound(self, samples: Samples, happening: Happening) -> float:
-        now_s = anyio.current_time()
-        self._air.put(now_s, samples, happening.gain_db)
-        if happening.text is not None:
-            self._sure[self._wording.put(happening.text, samples, now_s)] = happening.sure
-        return len(samples) / SAMPLE_RATE
+        return self._stage.sound(samples, gain_db=happening.gain_db, text=happening.text, sure=happening.sure)
 
     async def _type(self, text: str, over_s: float) -> None:
         for character in text:
@@ -528,21 +330,7 @@ class _Play:
                 chat.quit()
 
     def _strike(self, fault: script.Fault) -> None:
-        kind = Fault.KILLED if fault.kind == "dies" else Fault(fault.kind)
-        parts: dict[Part, Faulty | None] = {
-            Part.TRANSCRIBER: self._transcriber,
-            Part.ENGINE: self._engine,
-            Part.MICROPHONE: self._microphone,
-            Part.SPEAKER: self._player,
-            Part.HOST: self._host,
-        }
-        part = parts.get(fault.part)
-        if part is None:
-            self._journal.hold()
-            mend = self._journal.release
-        else:
-            part.strike(kind)
-            mend = part.mend
+        mend = self._stage.strike(fault.part, fault.kind, self._faulty_host)
 
         async def later(seconds: float) -> None:
             await anyio.sleep(seconds)
@@ -578,7 +366,7 @@ class _Play:
             while True:
                 last_s = max(over_s, self._happened[-1].clock_s if self._happened else 0.0)
                 await anyio.sleep_until(last_s + QUIET_S)
-                going_on = self._speaker.playing or (self._host is not None and self._host.busy)
+                going_on = self._stage.playing or (self._host is not None and self._host.busy)
                 if going_on:
                     await self._changed.wait()
                 elif not self._happened or self._happened[-1].clock_s <= last_s:

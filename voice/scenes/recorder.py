@@ -20,7 +20,7 @@ from voice.chat import Chat
 from voice.ears import Ears
 from voice.errors import DeviceError, VoiceError
 from voice.events import Emit, Event, LevelMeasured, MessageSent, UserMessage, as_json
-from voice.hosts.catalog import Ask, MakeHost
+from voice.hosts.catalog import Ask, MakeHost, Prompted
 from voice.ports import Host, Microphone, PendingTranscript, Speaker, SpeechEngine, Transcriber, Transcript
 from voice.scenes import log
 from voice.scenes.folder import EVENTS, LOG, MICROPHONE, SPEAKER, RecordingFolder
@@ -111,7 +111,11 @@ class Recorder:
                 finally:
                     self.note(log.Returned, id=number, text=outcome.status if outcome else "cancelled")
 
-            return make(_OverheardTools(tools, self._call), asked, told)
+            host = make(_OverheardTools(tools, self._call), asked, told)
+            if isinstance(host, Prompted):
+                self._prompts = tuple(host.first_messages)
+                self._write_scene()
+            return host
 
         return made
 
@@ -261,11 +265,6 @@ class Recorder:
         return plays_nothing
 
     # --- The scene -----------------------------------------------------------------------------------------
-
-    def first_messages(self, prompts: Sequence[str]) -> None:
-        """What the agent is told first, by its arguments."""
-        self._prompts = tuple(prompts)
-        self._write_scene()
 
     def _write_scene(self, messages: Sequence[str] | None = None) -> None:
         import yaml

@@ -407,6 +407,9 @@ class Scene(_Model):
     """Whether Voice is on at the beginning."""
     screen: bool = True
     """Whether there is a screen on which structured questions are asked."""
+    awaits_agent: bool = True
+    """Whether the clock stands while an agent of the caller's is at work through sockets and pipes. One that
+    waits by the clock itself, with a connection open, needs false."""
     agent: tuple[Turn, ...] = ()
     happens: tuple[Happening, ...] = ()
     ends_after: Annotated[float, Field(gt=0, le=3_600)] | None = None

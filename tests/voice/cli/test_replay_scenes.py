@@ -21,10 +21,19 @@ def folder(tmp_path):
 def test_a_folder_of_scenes_that_are_as_expected(voice, folder):
     done = voice("replay", folder)
     assert (done.returncode, done.stderr) == (0, "")
-    assert f"{folder / 'good.scene.yaml'}  Nothing is said\n" in done.stdout
+    deeper, good = folder / "deeper" / "scene.yaml", folder / "good.scene.yaml"
+    assert done.stdout == (
+        f"as expected  {deeper}  Nothing is said\nas expected  {good}  Nothing is said\n"
+        "2 scenes, all as expected.\n"
+    )
+
+
+def test_of_one_alone_all_is_told(voice, folder):
+    done = voice("replay", folder / "good.scene.yaml")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"{folder / 'good.scene.yaml'}  Nothing is said\n")
     assert "    0.00 s  message  Hello. (keyboard)\n" in done.stdout
-    assert "  met      messages: 'Hello.'\n" in done.stdout
-    assert done.stdout.endswith("2 scenes, all as expected.\n")
+    assert done.stdout.endswith("  met      messages: 'Hello.'\n")
 
 
 def test_one_that_is_not_as_expected(voice, folder, objects):
