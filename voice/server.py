@@ -312,6 +312,9 @@ class VoiceServer:
     def _decide(self, utterances: tuple[str, ...], text: str, reason: DiscardReason) -> None:
         if self._journal is not None and utterances:
             self._journal.decided(utterances, text, reason)
+            if reason is DiscardReason.NOT_TRANSCRIBED:
+                for utterance in utterances:
+                    self._emit(Notice(said(self._language, "kept_untranscribed", entry=utterance)))
 
     def _do(self, what: Do) -> None:
         """Do what needs nothing more said. There is no keyboard, nor an agent that could be interrupted."""

@@ -6,7 +6,8 @@ import anyio
 import pytest
 
 from questionnaire import FunctionToolset
-from voice.events import NarrationEnded, UserMessage
+from voice.errors import TranscriberDied
+from voice.events import DiscardReason, NarrationEnded, Notice, UserMessage
 from voice.server import VoiceServer
 from voice.settings import Settings
 from voice.testing import ScriptedJournal, ScriptedParts
@@ -82,6 +83,20 @@ async def test_a_reply_that_is_returned_is_forgotten():
         await stage.said()
         assert results[0].details["reply"] == "Rebase."
     assert (stage.kept(), list(stage.journal.forgotten.values())) == ([], [None])
+
+
+async def test_what_could_not_be_transcribed_is_kept_and_it_says_how_to_try_again():
+    stage = Served(TranscriberDied("The transcriber has died."))
+    told = "What you said is kept: voice journal retry j-1 transcribes it again."
+    async with stage.going_on() as tasks:
+        tasks.start_soon(stage.narrate)
+        while not stage.of(NarrationEnded):
+            await anyio.lowlevel.checkpoint()
+        stage.say(0.5, 2.5)
+        while Notice(told) not in stage.events:
+            await anyio.lowlevel.checkpoint()
+        assert [entry.reason for entry in stage.journal.entries.values()] == [DiscardReason.NOT_TRANSCRIBED]
+        tasks.cancel_scope.cancel()
 
 
 async def test_a_reply_that_could_not_be_returned_is_kept_until_the_next_result_tells_it():
