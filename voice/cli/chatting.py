@@ -31,6 +31,7 @@ from voice.assembly import (
 )
 from voice.autonomous import Parts
 from voice.chat import Chat
+from voice.cli.last_resort import SIGNALLED, ended_by_force
 from voice.cli.rehearsal import without_questionnaire
 from voice.cli.replies import RecordedReplies
 from voice.cli.switching import Switching
@@ -53,9 +54,6 @@ Screen = ChatTerminal | PlainChat
 
 KEPT_EVERY_S = 30.0
 """How often the numbers of a session are written: what a crash loses at most."""
-
-_SIGNALLED = 128
-"""What a shell adds to the number of the signal that ended a process."""
 
 
 @dataclass(frozen=True)
@@ -230,13 +228,14 @@ async def _watch_keys(chat: Chat, screen: Screen, ended: _Ended) -> None:
 
 async def _heed_signals(chat: Chat, screen: Screen, ended: _Ended, *, task_status: TaskStatus[None]) -> None:
     """Ctrl-C that comes as a signal is the key; the other signals end the conversation in order."""
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+    receiver = anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    with receiver as signals, ended_by_force(signal.SIGTERM, signal.SIGHUP):
         task_status.started()
         async for number in signals:
             if number is signal.SIGINT:
                 screen.interrupt()
             else:
-                ended.code = ended.code or _SIGNALLED + number
+                ended.code = ended.code or SIGNALLED + number
                 chat.quit()
 
 

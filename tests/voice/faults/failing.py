@@ -15,6 +15,8 @@ import pytest
 STATES = ("idle", "listening", "hearing", "transcribing", "narrating", "agent working")
 KINDS = ("killed", "hangs", "errors", "slow")
 BORNE_S = 3.0
+MORE_THAN_IT_HOLDS = 400
+"""Times that help is asked for."""
 LONG = "say This is a long text. It goes on for a while, so that something can happen to it. And so on."
 
 
@@ -142,10 +144,10 @@ def disk_is_full(talk, part):
 
 @contextlib.contextmanager
 def terminal_takes_nothing(talk, part):
-    """Nobody reads what is printed, and more is printed than it holds."""
-    for _ in range(12):
-        talk.type("/help")
+    """Nobody reads what is printed, and more is printed than it holds: 64 kB."""
     talk.at_once = 0
+    for _ in range(MORE_THAN_IT_HOLDS):
+        talk.type("/help")
     try:
         yield
     finally:

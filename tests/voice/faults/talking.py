@@ -167,7 +167,7 @@ class Talk:
                 with contextlib.suppress(psutil.Error):
                     process.send_signal(signal.SIGCONT)
                     process.kill()
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, pexpect.ExceptionPexpect):  # somebody has seen it end
             self.child.close(force=True)
 
 

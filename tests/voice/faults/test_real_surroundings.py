@@ -4,12 +4,13 @@ One state for each part and fault is tried each time; all of them with `make soa
 """
 
 import json
+import signal
 import subprocess
 import time
 
 import psutil
 import pytest
-from failing import SOAK, STATES, bear_all, each_in_turn, enter
+from failing import MORE_THAN_IT_HOLDS, SOAK, STATES, bear_all, each_in_turn, enter
 from talking import VOICE, WITHIN_S
 
 pytestmark = [pytest.mark.devices, pytest.mark.slow]
@@ -33,6 +34,19 @@ def test_a_terminal_that_hangs_up_ends_it_and_what_was_being_said_is_kept(talk, 
         command = [VOICE, "journal", "list", "--json"]
         listed = subprocess.run(command, env=talk.environment, capture_output=True, text=True, check=True)
         assert [json.loads(line)["kind"] for line in listed.stdout.splitlines()] == ["spoken"]
+
+
+@pytest.mark.skipif(not SOAK, reason="takes half a minute: make soak")
+def test_a_terminal_that_takes_nothing_keeps_no_signal_from_ending_it(talk):
+    talk.settled()
+    family = [talk.process, *talk.process.children(recursive=True)]
+    talk.at_once = 0
+    for _ in range(MORE_THAN_IT_HOLDS):
+        talk.type("/help")
+    talk.lasts(3)
+    talk.process.send_signal(signal.SIGTERM)
+    _, alive = psutil.wait_procs(family, timeout=WITHIN_S)
+    assert not alive
 
 
 @pytest.mark.skipif(not SOAK, reason="takes ten minutes: make soak")
