@@ -32,7 +32,7 @@ _HEADER = struct.Struct("<4sI4s4sIHHIIHH4sI")
 
 def wav_header(sound_bytes: int = _TO_THE_END) -> bytes:
     """That of 16-bit mono at SAMPLE_RATE; without a size it says "to the end of the file"."""
-    riff = _TO_THE_END if sound_bytes == _TO_THE_END else sound_bytes + _HEADER.size - 8
+    riff = min(sound_bytes + _HEADER.size - 8, _TO_THE_END)
     shape = (16, 1, 1, SAMPLE_RATE, 2 * SAMPLE_RATE, 2, 16)
     return _HEADER.pack(b"RIFF", riff, b"WAVE", b"fmt ", *shape, b"data", sound_bytes)
 
@@ -118,7 +118,7 @@ class RecordingFolder:
             file = self._files[name]
             length = file.seek(0, os.SEEK_END) - _HEADER.size
             file.seek(0)
-            file.write(wav_header(length))
+            file.write(wav_header(min(length, _TO_THE_END)))
 
     def _fail(self, why: str) -> None:
         self.failure = self.failure or f"The recording into {self._folder} has stopped: {why}."

@@ -5,9 +5,11 @@ import os
 import shutil
 import signal
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pexpect
 import pytest
 
@@ -25,18 +27,18 @@ WITHIN_S = 60
 def record(tmp_path_factory, fixtures_folder):
     """Begin to talk with the demo agent; two replies are spoken. Returns the terminal and the recording."""
 
-    def start():
+    def start(parts=("--speaker", "none"), replies=("yes-please.wav", "second-one.wav"), env=os.environ):
         home = tmp_path_factory.mktemp("session")
-        replies = home / "replies"
-        replies.mkdir()
-        for number, name in enumerate(("yes-please.wav", "second-one.wav")):
-            shutil.copy(fixtures_folder / name, replies / f"{number}.wav")
-        unheard = ("--speaker", "none", "--replies", str(replies))
+        if replies:
+            (home / "replies").mkdir()
+            parts = (*parts, "--replies", str(home / "replies"))
+        for number, name in enumerate(replies):
+            shutil.copy(fixtures_folder / name, home / "replies" / f"{number}.wav")
         homes = {name: str(home / name) for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
-        environment = {name: value for name, value in os.environ.items() if name != "VIVA_VOICE_SETTINGS"}
+        environment = {name: value for name, value in env.items() if name != "VIVA_VOICE_SETTINGS"}
         terminal = pexpect.spawn(
             str(VOICE),
-            ["chat", "--plain", *unheard, "--record", str(home / "recorded")],
+            ["chat", "--plain", *parts, "--record", str(home / "recorded")],
             env={**environment, **homes},
             cwd=home,
             encoding="utf-8",
@@ -126,3 +128,41 @@ def test_one_that_is_killed_can_be_played_up_to_there(record):
     assert one.messages[0] == "Yes, please."
     assert one.lines == other.lines
     assert one.complaints == ()
+
+
+@pytest.mark.devices
+def test_devices_that_were_lost_and_came_back_are_lost_and_come_back_again(
+    record, make_sound_server, fixtures_folder
+):
+    server = make_sound_server()
+    server.start()
+    terminal, folder = record(parts=(), replies=(), env=server.env)
+    terminal.expect("listening")
+    speak = ["paplay", "--device=mic_in", str(fixtures_folder / "yes-please.wav")]
+    subprocess.run(speak, env=server.env, check=True, timeout=WITHIN_S)
+    terminal.expect("you said: Yes, please")
+    terminal.expect("narrating")
+    terminal.sendline("/stop")
+    terminal.expect("listening")
+    server.kill()
+    terminal.expect("looking for it again")
+    terminal.sendline("A library.")
+    terminal.expect("you typed: A library")
+    terminal.expect("So it is: A library")
+    server.start()
+    terminal.expect("is back")
+    terminal.sendline("/quit")
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    scene = load_scene(folder / "scene.yaml")
+    one, other = perform(scene), perform(scene)
+    assert one.messages == ("Yes, please.", "A library.")
+    assert one.failures == ()
+    assert one.lines == other.lines
+    told = [event["sentence"] for event in events_of(folder) if event["event"] == "notice"]
+    (lost,) = [sentence for sentence in told if "looking for it again" in sentence]
+    assert any("looking for it again" in sentence for sentence in one.notices)
+    assert any("is back" in sentence for sentence in one.notices)
+    assert lost
+    speaker = read_recording(folder / "speaker.wav")
+    assert np.abs(speaker.astype(int)).max() > 1_000, "what was narrated is in it"
