@@ -14,7 +14,7 @@ VOICE = [
     {"doctor", "replay", "scenes", "screen", "talk", "calibration"},
     {"assembly"},
     {"chat", "server"},
-    {"tools", "testing", "faulty", "checks"},
+    {"tools", "testing", "faulty", "checks", "switch"},
     {"keeping", "surroundings"},
     {"autonomous", "hosts", "session", "backends", "settings", "turn_taking", "spoken_presenter"},
     {"ears"},

@@ -34,7 +34,7 @@ from questionnaire import (
 )
 from questionnaire import Status as Ending
 from voice.autonomous import AutonomousVoice, Parts
-from voice.errors import HostDied, HostError, VoiceError
+from voice.errors import HostDied, HostError
 from voice.events import (
     AgentEnded,
     AgentStarted,
@@ -71,6 +71,7 @@ from voice.speaking.once import unsaid
 from voice.speaking.shortening import shortened
 from voice.speaking.writing import Writing
 from voice.spoken_presenter import Again, SpokenPresenter
+from voice.switch import ON, Switch
 from voice.tasks import lone_errors
 from voice.tools import voice_toolset
 from voice.turn_taking import (
@@ -169,10 +170,7 @@ class Chat:
             language=settings.speaking.language,
             is_answer=self._turns.is_answer,
         )
-        self._voice_wanted = False
-        self._voice_error: VoiceError | None = None
-        self._changed = anyio.Event()
-        """Set, and replaced, when Voice is to be switched, and when its state is another."""
+        self._switch = Switch(self._voice, lambda error: self._remark("voice_failed", error=error))
         self._host = make_host(self.tools, self._insisting.ask, self._host_tells)
         if isinstance(self._host, Mirroring):
             self._host.mirrors = mirrors
@@ -238,7 +236,7 @@ class Chat:
                     if isinstance(self._host, Prompted):
                         for text in self._host.first_messages:
                             self._session.put(UserMessage(text, "keyboard", self._voice.now_s))
-                    tasks.start_soon(self._keep_voice)
+                    tasks.start_soon(self._switch.run)
                     task_status.started()
                     if voice and not self._quit.is_set() and self._voice.state is VoiceState.INACTIVE:
                         self.toggle_voice()
@@ -263,8 +261,8 @@ class Chat:
     async def _wind_down(self) -> None:
         with anyio.move_on_after(LAST_WORDS_S):
             while self._voice.state not in (VoiceState.INACTIVE, VoiceState.FAILED):
-                self._switch(on=False)
-                await self._changed.wait()
+                self._switch.turn(on=False)
+                await self._switch.changed()
         with anyio.move_on_after(LAST_WORDS_S):
             await self._coordinator.dispose()
             await self._insisting.dispose()
@@ -312,26 +310,9 @@ class Chat:
                 self._host_needed = anyio.Event()
                 await self._host_needed.wait()
 
-    async def _keep_voice(self) -> None:
-        """Switch Voice on when that is wanted."""
-        while True:
-            while not self._voice_wanted:
-                await self._changed.wait()
-            self._voice_wanted, self._voice_error = False, None
-            try:
-                await self._voice.run()
-            except VoiceError as error:
-                self._voice_error = error
-                self._remark("voice_failed", error=error)
-            self._tell_changed()
-
     async def until_voice(self, *, on: bool) -> None:
         """Wait until Voice is active, or off; raises the `VoiceError` by which it failed."""
-        wanted = VoiceState.ACTIVE if on else VoiceState.INACTIVE
-        while self._voice_wanted or self._voice.state is not wanted:
-            if self._voice_error is not None and not self._voice_wanted:
-                raise self._voice_error
-            await self._changed.wait()
+        await self._switch.until(on=on)
 
     # --- What a person does -------------------------------------------------------------------------------
 
@@ -363,7 +344,7 @@ class Chat:
 
     def toggle_voice(self) -> None:
         """Switch Voice on, or off; while it is starting, off."""
-        self._switch(on=not (self._voice_wanted or self._voice.state in _ON))
+        self._switch.toggle()
 
     def stop_narration(self) -> bool:
         """Silence what is spoken, and what waits to be; returns whether there was anything."""
@@ -374,12 +355,6 @@ class Chat:
         """Have the agent stop what it is at; its narration ends too."""
         self.stop_narration()
         self._interrupt_host()
-
-    def _switch(self, *, on: bool) -> None:
-        self._voice_wanted = on and self._voice.state not in _ON
-        if not on and self._voice.state in _ON:
-            self._voice.stop()
-        self._tell_changed()
 
     def _interrupt_host(self) -> None:
         async def interrupt() -> None:
@@ -400,7 +375,7 @@ class Chat:
 
     async def voice_changed(self) -> None:
         """Wait until Voice is in another state, or is to be."""
-        await self._changed.wait()
+        await self._switch.changed()
 
     async def say(
         self, text: str, *, options: Sequence[str] = (), repeats: bool = True, slowly: bool = False
@@ -470,10 +445,10 @@ class Chat:
     def _voice_tells(self, event: Event) -> None:
         self._emit(event)
         if isinstance(event, VoiceStateChanged):
-            if event.state not in _ON:
+            if event.state not in ON:
                 self._timed.clear()
             self._take(event)
-            self._tell_changed()
+            self._switch.tell_changed()
 
     def _session_tells(self, event: Event) -> None:
         self._emit(event)
@@ -657,7 +632,7 @@ class Chat:
             case Do.INTERRUPT_AGENT:
                 self._interrupt_host()
             case Do.SWITCH_OFF:
-                self._switch(on=False)
+                self._switch.turn(on=False)
             case Do.LOUDER | Do.QUIETER | Do.FASTER | Do.SLOWER:
                 voice.change_manner(_MANNERS[what])
 
@@ -688,13 +663,8 @@ class Chat:
         """Tell the person a sentence of our own, in writing."""
         self._emit(Notice(said(self._settings.speaking.language, name, **values)))
 
-    def _tell_changed(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
-
 
 _NO_SCREEN = "Voice is off, and there is no screen"
-_ON = (VoiceState.STARTING, VoiceState.ACTIVE)
 _MANNERS: dict[Do, Callable[[Manner], Manner]] = {
     Do.LOUDER: Manner.louder,
     Do.QUIETER: Manner.quieter,

@@ -48,6 +48,7 @@ from voice.settings import Settings
 from voice.speaking.earcons import Earcon
 from voice.speaking.manner import Manner
 from voice.speaking.shortening import shortened
+from voice.switch import Switch
 from voice.tools import NARRATE, voice_toolset
 from voice.turn_taking import (
     Act,
@@ -92,7 +93,6 @@ _SILENT = (
 _SWITCHED_OFF = "{text} Voice was switched off before there was a reply. Write to the user instead."
 _FAILED = "Narration failed ({notice}), and the user may have heard nothing of it. Write to them instead."
 
-_ON = (VoiceState.STARTING, VoiceState.ACTIVE)
 _TALKING = (Status.HEARING, Status.TRANSCRIBING, Status.HELD)
 _MANNERS: Mapping[Do, Callable[[Manner], Manner]] = {
     Do.LOUDER: Manner.louder,
@@ -150,9 +150,9 @@ class VoiceServer:
             is_answer=self._turns.is_answer,
         )
         self._withheld: Lift | None = None
-        self._wanted = False
-        self._error: VoiceError | None = None
-        self._changed = anyio.Event()
+        self._switch = Switch(
+            self._voice, lambda error: emit(Notice(said(self._language, "voice_failed", error=error)))
+        )
         self._narrating = anyio.Lock()
         self._asked_at_s: float | None = None
         """In audio time, since when the question of the present call has been heard; None before that."""
@@ -163,53 +163,29 @@ class VoiceServer:
 
     async def run(self, serve: Callable[[], Awaitable[None]], *, on: bool = False) -> None:
         """Be there for as long as ``serve`` serves, with Voice ``on`` from the beginning or not."""
-        self._wanted = on
+        self._switch.turn(on=on)
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._keep_voice)
+            tasks.start_soon(self._switch.run)
             await serve()
             tasks.cancel_scope.cancel()
 
     def toggle(self) -> None:
         """Switch Voice on, or off; while it is starting, off."""
-        self._switch(on=not (self._wanted or self._voice.state in _ON))
+        self._switch.toggle()
 
     # --- Switching ----------------------------------------------------------------------------------------
 
-    def _switch(self, *, on: bool) -> None:
-        self._wanted = on and self._voice.state not in _ON
-        if not on and self._voice.state in _ON:
-            self._voice.stop()
-        self._tell_changed()
-
-    async def _keep_voice(self) -> None:
-        """Switch Voice on when that is wanted."""
-        while True:
-            while not self._wanted:
-                await self._changed.wait()
-            self._wanted, self._error = False, None
-            try:
-                await self._voice.run()
-            except VoiceError as error:
-                self._error = error
-                self._emit(Notice(said(self._language, "voice_failed", error=error)))
-            self._tell_changed()
-
-    async def _settled(self) -> None:
-        """Wait until Voice is on or off, and not on the way."""
-        while self._wanted or self._voice.state in (VoiceState.STARTING, VoiceState.DRAINING):
-            await self._changed.wait()
-
     async def _switched_on(self) -> str:
         if self._voice.state is not VoiceState.ACTIVE:
-            self._switch(on=True)
-            await self._settled()
+            self._switch.turn(on=True)
+            await self._switch.settled()
         if self._voice.state is not VoiceState.ACTIVE:
-            return f"I tried to switch Voice on, and it is off. {self._error or ''}".rstrip()
+            return f"I tried to switch Voice on, and it is off. {self._switch.error or ''}".rstrip()
         return "Voice is on. From now on ask me with narrate and in no other way, until I switch it off."
 
     async def _switched_off(self) -> str:
-        self._switch(on=False)
-        await self._settled()
+        self._switch.turn(on=False)
+        await self._switch.settled()
         return "Voice is off. I am at the screen again: write to me, and do not narrate."
 
     # --- The tool -----------------------------------------------------------------------------------------
@@ -234,9 +210,9 @@ class VoiceServer:
 
     async def _speak(self, text: str) -> NarrationEnded:
         """Speak a text, and wait for a reply. Raises `VoiceError` where Voice is off."""
-        await self._settled()
+        await self._switch.settled()
         if self._voice.state is not VoiceState.ACTIVE:
-            raise VoiceError(f"{_VOICE_OFF} {self._error or ''}".rstrip())
+            raise VoiceError(f"{_VOICE_OFF} {self._switch.error or ''}".rstrip())
         self._voice.open_microphone()
         self._ended = await self._voice.narrate(text)
         if self._ended.ending is not NarrationEnding.FAILED:
@@ -248,7 +224,7 @@ class VoiceServer:
         while True:
             with anyio.move_on_after(self._patience_s) as waiting:
                 while not (self._replies or self._is_off or self._turns.status is Status.QUIET):
-                    await self._changed.wait()
+                    await self._switch.changed()
             if not waiting.cancelled_caught or self._turns.status not in _TALKING:
                 return
 
@@ -269,7 +245,7 @@ class VoiceServer:
             elif not self._narrating.locked():
                 self._voice.close_microphone()
             self._take(event)
-            self._tell_changed()
+            self._switch.tell_changed()
 
     def _take(self, happening: Happening) -> None:
         if isinstance(happening, Speaking) and happening.kind is Kind.QUESTION and self._asked_at_s is None:
@@ -307,7 +283,7 @@ class VoiceServer:
                     self._emit(event)
                 case Do():
                     self._do(act)
-        self._tell_changed()
+        self._switch.tell_changed()
 
     def _decide(self, utterances: tuple[str, ...], text: str, reason: DiscardReason) -> None:
         if self._journal is not None and utterances:
@@ -327,7 +303,7 @@ class VoiceServer:
             Do.REPEAT: voice.repeat,
             Do.REPEAT_SLOWLY: lambda: voice.repeat(slowly=True),
             Do.REPEAT_SHORTER: lambda: voice.repeat(shorter=partial(shortened, language=self._language)),
-            Do.SWITCH_OFF: lambda: self._switch(on=False),
+            Do.SWITCH_OFF: lambda: self._switch.turn(on=False),
             Do.SLEEP: lambda: voice.sleep(True),
             Do.WAKE: lambda: voice.sleep(False),
             Do.CLOSE_MICROPHONE: voice.close_microphone,
@@ -337,10 +313,6 @@ class VoiceServer:
             voice.change_manner(_MANNERS[what])
         elif what in acts:
             acts[what]()
-
-    def _tell_changed(self) -> None:
-        self._changed.set()
-        self._changed = anyio.Event()
 
 
 def _with_reply(
