@@ -27,6 +27,13 @@ The fields of a scene, all optional (`voice.scenes.script` has their types):
 ``room``
     ``noise_dbfs``: white noise all the while; ``echo_db``: how loud the microphone hears the speaker, and
     ``echo_delay_s`` later. Without it they do not hear each other.
+``names``
+    those of the project, which are likely to be said
+``recorded``
+    the files of a session that was recorded with ``voice chat --record``: ``log``, ``microphone``,
+    ``speaker``; then ``words`` and ``engine`` may be ``recorded``, too
+``awaits_agent``
+    whether the clock stands while an agent of the caller's works through sockets and pipes; true unless said
 ``voice``, ``screen``
     whether Voice is on at the beginning, and whether there is a screen that asks; both true unless said
 ``agent``
