@@ -27,6 +27,11 @@ _RETURNS_WITHIN_S = 3.0
 
 _STOPS_WITHIN_S = 10.0
 
+_PULSE_S = 2.0
+"""How often Pi is asked for a sign of life."""
+_ANSWERS_WITHIN_S = 4.0
+"""A Pi that gives none for so long is suspended, or hangs: at work it answers at once."""
+
 
 class PiAttachedHost:
     """A `voice.ports.Host` for the Pi that somebody has started in another terminal.
@@ -53,7 +58,7 @@ class PiAttachedHost:
         self._emit = emit
         self._folder = folder or rendezvous()
         self._turns = Turns(self._bridge.ours)
-        self._open = self._lost = False
+        self._open = self._lost = self._silent = False
 
     @property
     def name(self) -> str:
@@ -71,7 +76,8 @@ class PiAttachedHost:
 
         Raises `HostError` where nothing can be waited for, because somebody else does.
         """
-        self._turns, self._lost = Turns(self._bridge.ours), False
+        self._turns = Turns(self._bridge.ours)
+        self._lost = self._silent = False
         with lone_errors():
             self._bridge.mirrors = self.mirrors
             async with self._bridge.serve(self._folder):
@@ -88,6 +94,7 @@ class PiAttachedHost:
                     self._tell(*self._turns.started())
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(self._watch)
+                    tasks.start_soon(self._feel_the_pulse)
                     try:
                         yield
                     finally:
@@ -101,6 +108,8 @@ class PiAttachedHost:
             raise HostError("No Pi has been waited for.")
         if self._lost:
             raise HostDied("Pi has ended.")
+        if self._silent:  # what was put now would be taken when it is no longer expected
+            raise HostError("Pi does not answer.")
         if delivery is Delivery.INTERRUPT:
             await self.interrupt()
         await self._bridge.settled()
@@ -138,6 +147,22 @@ class PiAttachedHost:
                 return
             if not self._bridge.working:  # it came back with another session
                 self._tell(*self._turns.settled())
+
+    async def _feel_the_pulse(self) -> None:
+        """Tell when Pi gives no sign of life, and when it gives one again."""
+        while True:
+            await anyio.sleep(_PULSE_S)
+            if not self._bridge.connected:
+                self._silent = False
+                continue
+            silent = not await self._bridge.answers(_ANSWERS_WITHIN_S)
+            if silent and not self._silent:
+                self._tell(
+                    Notice("Pi does not answer: it is suspended, or hangs. Look at its terminal (fg).")
+                )
+            elif self._silent and not silent:
+                self._tell(Notice("Pi answers again."))
+            self._silent = silent
 
     def _hear(self, event: Mapping[str, Any]) -> None:
         self._tell(*self._turns.take(event))

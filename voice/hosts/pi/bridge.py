@@ -173,6 +173,20 @@ class Bridge:
             while self._link is not None and self._obeyed < self._count:
                 await self._changed.wait()
 
+    async def answers(self, within_s: float) -> bool:
+        """Whether the Pi that is there does within this time what it was told.
+
+        One that has done all of it is told once more what is withheld.
+        """
+        if self._obeyed >= self._count:
+            self._tell_withheld()
+        number = self._count
+        with anyio.move_on_after(within_s):
+            while self._link is not None and self._obeyed < number:
+                await self._changed.wait()
+            return True
+        return False
+
     async def say(self, text: str, deliver_as: Literal["steer", "followUp"]) -> None:
         """Have Pi take a message, in which no command is expanded; raises `HostError` where it does not."""
         saying, number = _Saying(), next(self._numbers)

@@ -30,6 +30,7 @@ from questionnaire.errors import QuestionnaireError
 from questionnaire.presenters.terminal.dialog import GUARD_S
 from questionnaire.testing import HeldPresenter
 from voice.autonomous import refusal_while_on
+from voice.errors import HostError
 from voice.events import AgentEnded, AssistantText, HostLost, Notice, ToolCalled
 from voice.hosts.catalog import Awaited
 from voice.hosts.pi.attached import PiAttachedHost
@@ -264,6 +265,34 @@ async def test_a_question_ends_with_us_and_a_pi_that_ends_is_lost(
             assert not host.busy
             assert isinstance(host, Awaited)  # a conversation waits for the next one at once
     assert not of(events, Notice) or "Waiting for Pi" in of(events, Notice)[0].sentence
+
+
+async def test_a_pi_that_hangs_is_told_of_and_nothing_of_ours_is_withheld_when_it_goes_on(
+    model, pi_environment, pi_arguments, tmp_path
+):
+    meet = tmp_path / "meet"
+    with a_terminal(pi_environment, pi_arguments, meet) as pi:
+        async with attached(meet) as (host, tools, events):
+
+            def told(part):
+                return [notice for notice in of(events, Notice) if part in notice.sentence]
+
+            withheld = tools.add(Withhold(["ask_user_question", "user_select"], refusal_while_on))
+            await host.send("write before")
+            await until(lambda: model.read[-1:] == ["write before"] and not host.busy)
+            assert not {"ask_user_question", "user_select"} & model.listed
+            os.kill(pi.child.pid, signal.SIGSTOP)
+            await until(lambda: told("does not answer"))
+            with pytest.raises(HostError, match="does not answer"):
+                await host.send("are you there?")
+            withheld.lift()
+            os.kill(pi.child.pid, signal.SIGCONT)
+            await until(lambda: told("answers again"))
+            await host.send("write after")
+            await until(lambda: model.read[-1] == "write after" and not host.busy)
+            assert {"ask_user_question", "user_select"} <= model.listed
+            assert "are you there?" not in model.read
+            assert not of(events, HostLost)
 
 
 @pytest.mark.parametrize("mode", [["-p"], ["--mode", "json"]])
