@@ -35,6 +35,8 @@ class _Selector(selectors.DefaultSelector):
         if timeout is None or timeout <= 0 or self.loop is None:
             return super().select(timeout)
         ready = super().select(0)
+        if not ready and self.loop.stopped:
+            return super().select(None)
         if not ready and self.loop.held:
             ready = super().select(STANDS_STILL_S)
         if not ready:
@@ -52,6 +54,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._limiter: anyio.CapacityLimiter | None = None
         self.awaits: Callable[[], bool] = lambda: False
         """Whether what may come through sockets and pipes is waited for."""
+        self.stopped = False
+        """Whether the clock stands, for as long as it takes."""
         super().__init__(selector)
         selector.loop = self
 
@@ -87,6 +91,14 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             return await asyncio.wrap_future(future, loop=self)
         finally:
             self._in_flight -= 1
+
+    async def stop_until(self, future: concurrent.futures.Future[_T]) -> _T:
+        """The result of what another thread does, however long that takes; the clock stands meanwhile."""
+        self.stopped = True
+        try:
+            return await asyncio.wrap_future(future, loop=self)
+        finally:
+            self.stopped = False
 
     def run_in_executor(  # type: ignore[override]  # typeshed has it with a type variable of its own
         self, executor: Any, func: Callable[..., _T], *args: Any

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from voice.events import Event, MessageSent, Notice, ToolsChanged
+from voice.events import Discarded, Event, MessageSent, Notice, ToolsChanged
 from voice.scenes.expecting import Ending, Happened, Verdict
 from voice.scenes.script import Scene
 from voice.scenes.sentences import SentenceHeard
@@ -43,6 +43,11 @@ class Played:
     def said(self) -> tuple[str, ...]:
         """The sentences that were heard to their end."""
         return tuple(event.text for event in self.events if isinstance(event, SentenceHeard) and event.whole)
+
+    @property
+    def discarded(self) -> tuple[tuple[str, str], ...]:
+        """What was heard and not delivered: each time the reason and the words."""
+        return tuple((str(event.reason), event.text) for event in self.events if isinstance(event, Discarded))
 
     @property
     def notices(self) -> tuple[str, ...]:

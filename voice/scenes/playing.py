@@ -8,7 +8,7 @@ give the same events.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -55,6 +55,10 @@ LONGEST_S = 120.0
 """… or so long after its last happening, whatever goes on."""
 
 
+Lead = Callable[["Play"], Awaitable[None]]
+"""Leads a session instead of what a scene says that happens: by `Play.do` and what stands beside it."""
+
+
 async def play(
     scene: Scene,
     *,
@@ -76,6 +80,7 @@ def perform(
     outside: Outside | None = None,
     whisper: bool = False,
     record: Path | None = None,
+    lead: Lead | None = None,
 ) -> Played:
     """Play a scene in virtual time, in this thread, which must have no event loop.
 
@@ -83,6 +88,7 @@ def perform(
     is at work by real means (threads; sockets and pipes, unless it waits for us) the clock stands.
     ``outside`` has what was loaded for other scenes. With ``whisper`` that understands what is said, whatever
     the scene says. ``record`` is a new folder for a recording of it: that can be played without the agent.
+    ``lead`` is called in the loop of the scene when what it says has happened; when it returns, all ends.
 
     Raises `VoiceError` where a recording, a model, the engine or that folder cannot be used.
     """
@@ -95,29 +101,33 @@ def perform(
             parts.load(scene.settings.transcription)
         with lone_errors():
             return in_virtual_time(
-                lambda: _Play(scene, recordings, recording, make_host, parts, record).run()
+                lambda: Play(scene, recordings, recording, make_host, parts, record).run(lead)
             )
 
 
 def _recordings(scene: Scene) -> dict[int, Samples]:
     """The recordings of a scene, by the number of the happening."""
-    read: dict[int, Samples] = {}
-    for number, happening in enumerate(scene.happens):
-        if happening.say is not None:
-            try:
-                read[number] = read_recording(scene.path(happening.say))
-            except RecordingError as error:
-                raise SceneError(f"{scene.file}: {error.sentence}", mend=error.mend) from error
-    return read
+    return {
+        number: _recording(scene, happening.say)
+        for number, happening in enumerate(scene.happens)
+        if happening.say is not None
+    }
 
 
-class _Play:
-    """One run of a scene."""
+def _recording(scene: Scene, name: Path) -> Samples:
+    try:
+        return read_recording(scene.path(name))
+    except RecordingError as error:
+        raise SceneError(f"{scene.file}: {error.sentence}", mend=error.mend) from error
+
+
+class Play:
+    """One run of a scene, and what may be done with it while it runs."""
 
     def __init__(
         self,
         scene: Scene,
-        recordings: Mapping[int, Samples],
+        recordings: dict[int, Samples],
         recording: Recording | None,
         make_host: MakeHost | None,
         outside: Outside,
@@ -131,6 +141,10 @@ class _Play:
         self._complaints: list[str] = []
         self._stage = Stage(scene, recording, outside, self._take)
         self._draft = ""
+        self._led = 0
+        """How many things were done that the scene does not say …"""
+        self._since = 0
+        """… and how many events were before the last of them."""
         self._narrations = self._asked = 0
         """How many are open: then an agent waits for us, and not for the outside."""
         self._agent: SceneAgent | None = None
@@ -157,7 +171,8 @@ class _Play:
         if isinstance(self._chat, RecordedChat) and self._recorder is not None:
             self._chat.recorder = self._recorder
 
-    async def run(self) -> Played:
+    async def run(self, lead: Lead | None = None) -> Played:
+        """Play it to its end."""
         virtual_loop().awaits = self._agent_is_awaited
         self._take(ToolsChanged(tuple(tool.name for tool in self._chat.tools.tools())))
         async with anyio.create_task_group() as tasks:
@@ -172,6 +187,8 @@ class _Play:
                 repeating = Repeating(self._chat, self._stage, self._recorded_agent, self._ask, tasks)
                 await repeating.run(self._recording)
             await self._let_happen()
+            if lead is not None:
+                await lead(self)
             waiting, events = tuple(one.text for one in self._chat.waiting), len(self._happened)
             self._chat.quit()
             await self._over()
@@ -185,6 +202,37 @@ class _Play:
         happened = tuple(self._happened)
         verdicts = judged(self._scene.expect, happened, ending)
         return Played(self._scene, happened, ending, verdicts, tuple(self._complaints))
+
+    # --- Leading it ----------------------------------------------------------------------------------------
+
+    @property
+    def so_far(self) -> Played:
+        """What came of it by now."""
+        waiting = tuple(one.text for one in self._chat.waiting)
+        ending = Ending(waiting, self._stage.kept)
+        return Played(self._scene, tuple(self._happened), ending, (), tuple(self._complaints))
+
+    async def do(self, happening: Happening, samples: Samples | None = None) -> None:
+        """Have something happen now, or when it says, and wait until it is over.
+
+        ``samples`` are what is said, where that is no file.
+        """
+        number = len(self._scene.happens) + self._led
+        self._led += 1
+        if samples is not None:
+            self._recordings[number] = samples
+        elif happening.say is not None:
+            self._recordings[number] = _recording(self._scene, happening.say)
+        over_s, self._since = await self._happen(number, happening, anyio.current_time(), self._since)
+        await anyio.sleep_until(over_s)
+
+    async def came(self, pattern: EventPattern, within_s: float) -> bool:
+        """Wait for an event, if it has not come since what was done last began; returns whether it came."""
+        return await self._came(pattern, self._since, within_s)
+
+    async def settle(self) -> None:
+        """Wait until nothing goes on any more, or nothing but that an answer is waited for."""
+        await self._settle(anyio.current_time(), asked=True)
 
     # --- Making it -----------------------------------------------------------------------------------------
 
@@ -360,14 +408,19 @@ class _Play:
                 await changed.wait()
         return False
 
-    async def _settle(self, over_s: float) -> None:
-        """Wait until nothing has happened for a while, and nothing goes on."""
+    async def _settle(self, over_s: float, *, asked: bool = False) -> None:
+        """Wait until nothing has happened for a while, and nothing goes on.
+
+        With ``asked`` an agent that waits for an answer is not at work.
+        """
         with anyio.move_on_after(LONGEST_S):
             while True:
                 last_s = max(over_s, self._happened[-1].clock_s if self._happened else 0.0)
                 await anyio.sleep_until(last_s + QUIET_S)
-                going_on = self._stage.playing or (self._host is not None and self._host.busy)
-                if going_on:
+                at_work = self._host is not None and self._host.busy
+                if asked and (self._asked or self._stage.screen.open):
+                    at_work = False
+                if self._stage.playing or at_work:
                     await self._changed.wait()
                 elif not self._happened or self._happened[-1].clock_s <= last_s:
                     return
