@@ -34,7 +34,8 @@ DOUBTFUL_LOG_PROBABILITY = -1.5
 SURE_LOG_PROBABILITY = -0.6
 """One name that the transcriber was told, and nothing else, is kept from here on up to `NO_SPEECH_LIMIT`.
 Told four options base gave real answers ("yes", "help", "go") a probability of no speech up to 0.64, of these
-none below -0.56. What it made up of 43 sounds without words was several of the names, and below -0.63."""
+none below -0.56. What it made up of 43 sounds without words was several of the names, and below -0.63.
+tiny.en made one name alone of 270 stretches of noise, at -2.17."""
 
 FASTEST_LETTERS = 30.0
 """Nobody says more letters in a second of what the detector calls speech; a "thanks for watching" has 19."""
