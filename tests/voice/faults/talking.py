@@ -16,7 +16,7 @@ from voice.settings import Settings
 
 VOICE = Path(sys.executable).parent / "voice"
 YES = "Yes, please."
-QUIET_S = 1.0
+QUIET_S = 0.8
 AGENT = Path(__file__).parents[1] / "hosts" / "acp" / "small_agent.py"
 WITHIN_S = 60.0
 """A hang: how fast anything is, is measured elsewhere."""
