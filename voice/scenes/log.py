@@ -86,6 +86,8 @@ class Returned(_Line):
 
     what: Literal["returned"] = "returned"
     id: int
+    by_voice: bool
+    """Whether it ended by what was heard or spoken; else elsewhere, or because the agent gave it up."""
     text: str = ""
     is_error: bool = False
 

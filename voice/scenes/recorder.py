@@ -28,6 +28,8 @@ from voice.scenes.parts import SpokenSound
 from voice.scenes.screen import questionnaire_values
 from voice.scenes.wording import Wording
 from voice.settings import Settings
+from voice.spoken_presenter.talk import SURFACE
+from voice.tools import NARRATE
 
 
 class Recorder:
@@ -109,7 +111,12 @@ class Recorder:
                     outcome = await ask(questionnaire)
                     return outcome
                 finally:
-                    self.note(log.Returned, id=number, text=outcome.status if outcome else "cancelled")
+                    by_voice = outcome is not None and any(
+                        response.by is not None and response.by.surface == SURFACE
+                        for response in outcome.responses
+                    )
+                    told = outcome.status if outcome else "given up"
+                    self.note(log.Returned, id=number, by_voice=by_voice, text=told)
 
             host = make(_OverheardTools(tools, self._call), asked, told)
             if isinstance(host, Prompted):
@@ -131,8 +138,13 @@ class Recorder:
             result = await call(name, arguments)
             return result
         finally:
-            error = result is None or result.is_error
-            self.note(log.Returned, id=number, text=result.text if result else "", is_error=error)
+            self.note(
+                log.Returned,
+                id=number,
+                by_voice=result is not None and name == NARRATE.name,
+                text=result.text if result else "given up",
+                is_error=result is None or result.is_error,
+            )
 
     def _begin_call(self, kind: type[log.LogLine], **values: Any) -> int:
         self._calls += 1

@@ -61,8 +61,8 @@ class Repeating:
                 self._tasks.start_soon(self._wait_for, number, partial(chat.tools.call, name, arguments))
             case log.Asked(id=number, questionnaire=values):
                 self._tasks.start_soon(self._wait_for, number, partial(self._ask, questionnaire_of(values)))
-            case log.Returned(id=number):
-                self._tasks.start_soon(self._give_up, number)
+            case log.Returned(id=number, by_voice=by_voice):
+                self._tasks.start_soon(self._give_up, number, GIVEN_UP_AFTER_S if by_voice else 0.0)
             case log.Announced(first=first, count=count, in_s=in_s) if self._stage.ears is not None:
                 self._stage.ears.on_played(recording.announced[first : first + count], in_s)
 
@@ -71,8 +71,8 @@ class Repeating:
         with anyio.CancelScope() as self._calls[number]:
             await call()
 
-    async def _give_up(self, number: int) -> None:
-        """It had its answer, or gave up; what is just being heard to its end may still end by itself."""
-        await anyio.sleep(GIVEN_UP_AFTER_S)
+    async def _give_up(self, number: int, after_s: float) -> None:
+        """It had its answer, or gave up; what ended by voice may still end by itself."""
+        await anyio.sleep(after_s)
         if (waiting := self._calls.pop(number, None)) is not None:
             waiting.cancel()
