@@ -27,6 +27,7 @@ from voice.events import (
     DiscardReason,
     Event,
     HostLost,
+    Status,
     StatusChanged,
     UserMessage,
 )
@@ -275,12 +276,9 @@ class LiveSession:
             wanted = set(words(spoken.text)) if self._scene.words == "scripted" else set()
             if not any(not wanted or wanted & set(words(told)) for told in outcomes):
                 what = repr(spoken.text) if spoken.text else "A recording"
-                before = [one.event for one in happened[: spoken.since]]
-                status = next(
-                    (str(one.status) for one in reversed(before) if isinstance(one, StatusChanged)), ""
-                )
+                status = _status(happened[: spoken.since])
                 found.append(
-                    f"{what} was said after {spoken.at_s:.2f} s, and nobody heard it (then: {status})."
+                    f"{what} was said at {spoken.at_s:.2f} s, and nobody heard it (status then: {status})."
                 )
         return found
 
@@ -327,20 +325,28 @@ class LiveSession:
     def _carry_out(self, step: _Step) -> None:
         """Have the session's thread take a step; raises what comes of it, which is no complaint then."""
         __tracebackhide__ = True
-        if self._over.done():
-            raise self._over.exception() or SceneError("The session has ended.")
+        before = self._forgiven.union([] if self._play is None else self._found())
+        wrong = self._ended() or self._taken(step)
+        if self._play is not None and wrong is not None:
+            self._forgiven.update(set(self._found()) - before)
+        if wrong is not None:
+            raise wrong
+
+    def _taken(self, step: _Step) -> BaseException | None:
+        """Have a step taken; returns what is wrong with it."""
         asked = _Asked(step, concurrent.futures.Future())
         self._next.set_result(asked)
-        concurrent.futures.wait([asked.done, self._over], return_when=concurrent.futures.FIRST_COMPLETED)
-        over = None if asked.done.done() else self._over.exception() or SceneError("The session has ended.")
-        wrong = over or asked.done.exception()
+        either: list[concurrent.futures.Future[Any]] = [asked.done, self._over]
+        concurrent.futures.wait(either, return_when=concurrent.futures.FIRST_COMPLETED)
         failed, self._failed = self._failed, None
-        if over is None and (failed is not None or wrong is not None):
-            self._forgiven.update(self.complaints)
-        if failed is not None:
-            raise failed
-        if wrong is not None:
-            raise wrong if over is not None else wrong.with_traceback(None)
+        if not asked.done.done():
+            return self._ended()
+        wrong = asked.done.exception()
+        return failed or (wrong and wrong.with_traceback(None))  # ours is no help where the caller is wrong
+
+    def _ended(self) -> BaseException | None:
+        """Why no further step can be taken; None where one can."""
+        return (self._over.exception() or SceneError("The session has ended.")) if self._over.done() else None
 
     def _agent_failed(self, error: Exception) -> None:
         self._failed = error
@@ -370,6 +376,12 @@ class LiveSession:
                 else:
                     self._next = concurrent.futures.Future()
                     asked.done.set_result(None)
+
+
+def _status(happened: tuple[Happened, ...]) -> Status:
+    """What went on at the end of that."""
+    changes = (one.event.status for one in reversed(happened) if isinstance(one.event, StatusChanged))
+    return next(changes, Status.VOICE_OFF)
 
 
 def _outcome(event: Event) -> str | None:
