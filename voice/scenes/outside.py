@@ -1,7 +1,7 @@
 """What really takes time, in a thread with an event loop and a clock of its own: Whisper and the engine.
 
-Their time limits are real ones, whatever the clock of a scene does; and what was loaded once serves all
-scenes.
+Their time limits are real ones, whatever the clock of a scene does. Whisper, once loaded, serves all scenes;
+each run has an engine of its own.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ class Outside:
 
     def __init__(self) -> None:
         self._stack = ExitStack()
+        self._speaking = ExitStack()
         self._portal: BlockingPortal | None = None
         self._transcribers: dict[str, Transcriber] = {}
         self._engines: dict[str, SpeechEngine] = {}
@@ -35,8 +36,11 @@ class Outside:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stack.close()
-        self._portal = None
+        try:
+            self.end_engines()
+        finally:
+            self._stack.close()
+            self._portal = None
 
     def transcribe(
         self, settings: TranscriptionSettings, samples: Samples, vocabulary: Sequence[str]
@@ -64,6 +68,15 @@ class Outside:
         """Have Whisper ready. Raises `TranscriberError`."""
         self._transcriber(settings)
 
+    def end_engines(self) -> None:
+        """Have the next run begin with engines that have not spoken yet.
+
+        What eSpeak NG makes of a sentence depends a little on what it said before: the same sentence was 23 ms
+        longer the second time.
+        """
+        self._engines.clear()
+        self._speaking.close()
+
     def _entered(self) -> BlockingPortal:
         if self._portal is None:
             self._portal = self._stack.enter_context(start_blocking_portal("asyncio"))
@@ -82,6 +95,6 @@ class Outside:
         key = f"{settings.voice} {settings.language}"
         if key not in self._engines:
             engine = make_engine(settings)
-            self._stack.enter_context(self._entered().wrap_async_context_manager(engine))
+            self._speaking.enter_context(self._entered().wrap_async_context_manager(engine))
             self._engines[key] = engine
         return self._engines[key]

@@ -97,6 +97,7 @@ def perform(
     recordings, recording = _recordings(scene), read_recorded(scene)
     with ExitStack() as stack:
         parts = outside or stack.enter_context(Outside())
+        parts.end_engines()
         if scene.words == "whisper":
             parts.load(scene.settings.transcription)
         with lone_errors():
