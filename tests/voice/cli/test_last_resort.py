@@ -16,7 +16,8 @@ async def main():
         print("ready", flush=True)
         if sys.argv[1] == "stuck":
             read, write = os.pipe()
-            os.write(write, bytes(10_000_000))
+            while True:  # what a signal interrupts has written a part
+                os.write(write, bytes(10_000))
         async for number in signals:
             break
     await anyio.sleep(1.0)
