@@ -144,9 +144,11 @@ def _sessions(request: pytest.FixtureRequest, *, whisper: bool) -> Iterator[Begi
             )
             session.__enter__()
         except VoiceError as error:
-            pytest.fail(str(error), pytrace=False)
-        sessions.append(session)
-        return session
+            wrong = str(error)
+        else:
+            sessions.append(session)
+            return session
+        pytest.fail(wrong, pytrace=False)
 
     yield begin
     for session in sessions:
@@ -243,10 +245,9 @@ class NotAsExpected(Exception):
 def _told(played: Played) -> Iterator[str]:
     from voice.scenes.telling import in_words, timeline
 
-    if played.scene.title:
-        yield played.scene.title
-    yield from (f"  NOT MET  {complaint}" for complaint in played.complaints)
-    yield from map(in_words, played.verdicts)
+    yield from (f"NOT MET  {complaint}" for complaint in played.complaints)
+    for verdict in sorted(played.verdicts, key=lambda one: one.met):  # what is wrong is first
+        yield in_words(verdict).strip()
     yield ""
     yield _shown(list(timeline(played.happened)))
 

@@ -11,12 +11,11 @@ from typing import Any, cast
 import anyio
 import anyio.lowlevel
 
-from questionnaire import AdjustableToolset
 from voice.errors import HostDied, SettingsError
 from voice.events import Emit
-from voice.hosts.catalog import Ask, MakeHost
+from voice.hosts.catalog import MakeHost
 from voice.hosts.turns import Turns
-from voice.ports import Delivery, Host
+from voice.ports import Delivery
 
 Reply = Callable[[str], Awaitable[str | None] | AsyncIterator[str]]
 """An agent as a function: the user's message → what it writes, whole, or part by part."""
@@ -80,6 +79,7 @@ class FunctionHost:
             self._stopping.cancel()
 
     async def _turn(self, text: str) -> str:
+        __tracebackhide__ = True  # where a test fails by an error of its agent, that is what matters
         with anyio.CancelScope() as self._stopping:
             try:
                 await self._write(self._reply(text))
@@ -90,6 +90,7 @@ class FunctionHost:
         return ""
 
     async def _write(self, reply: Awaitable[str | None] | AsyncIterator[str]) -> None:
+        __tracebackhide__ = True
         if isinstance(reply, AsyncIterator):
             async for part in reply:
                 self._turns.write(part)
@@ -108,10 +109,7 @@ def host_maker_of(agent: Any, failed: Callable[[Exception], None] = lambda _erro
     if library is not None and isinstance(agent, library.AbstractAgent):
         from voice.hosts.pydantic_ai import PydanticAiHost
 
-        def host_of(tools: AdjustableToolset, ask: Ask, emit: Emit) -> Host:
-            return PydanticAiHost(agent, tools=tools, ask=ask, emit=emit)
-
-        return host_of
+        return lambda tools, ask, emit: PydanticAiHost(agent, tools=tools, ask=ask, emit=emit)
     if _is_async(agent) or _is_async(getattr(agent, "__call__", None)):  # noqa: B004 - an object that is called
         return lambda _tools, _ask, emit: FunctionHost(cast("Reply", agent), emit=emit, failed=failed)
     if not callable(agent) or not _takes_three(agent):

@@ -19,7 +19,8 @@ import numpy as np
 from pydantic import ValidationError
 
 from voice.audio import Resampler, Samples, to_float
-from voice.errors import SceneError
+from voice.backends.recording import read_recording
+from voice.errors import SceneError, VoiceError
 from voice.events import (
     AgentEnded,
     CommandHeard,
@@ -143,15 +144,21 @@ class LiveSession:
         """Say something, in the words of a recording, or else with the voice of the speech engine.
 
         ``text`` is what will be understood, where that is not left to Whisper; ``…`` in it stands for a pause
-        of the recording. Raises `SceneError` where the recording cannot be used.
+        of the recording. Raises `RecordingError` where that cannot be used.
         """
         __tracebackhide__ = True
         if not text and (recording is None or self._scene.words == "scripted"):
             raise SceneError("Nothing is given that could be understood.", mend='say("The words.")')
-        fields: dict[str, Any] = {"say": recording or "the speech engine"}
+        fields: dict[str, Any] = {"say": recording or "speech"}
         if text and self._scene.words == "scripted":
             fields["text"] = text
-        samples = None if recording is not None else self._voices.speak(text, self._scene.settings)
+        try:
+            if recording is not None:
+                samples = read_recording(self._scene.path(Path(recording)))
+            else:
+                samples = self._voices.speak(text, self._scene.settings)
+        except VoiceError as error:
+            raise _plain(error) from None
         self._spoken.append(_Spoken(text, len(self._so_far.happened), self._now_s))
         self._do(fields, samples, wait=wait)
 
@@ -342,7 +349,7 @@ class LiveSession:
         if not asked.done.done():
             return self._ended()
         wrong = asked.done.exception()
-        return failed or (wrong and wrong.with_traceback(None))  # ours is no help where the caller is wrong
+        return failed or (wrong and _plain(wrong))
 
     def _ended(self) -> BaseException | None:
         """Why no further step can be taken; None where one can."""
@@ -376,6 +383,12 @@ class LiveSession:
                 else:
                     self._next = concurrent.futures.Future()
                     asked.done.set_result(None)
+
+
+def _plain(error: BaseException) -> BaseException:
+    """An error without where it comes from in here: who is told what is wrong has no use for that."""
+    error.__cause__ = error.__context__ = None
+    return error.with_traceback(None)
 
 
 def _status(happened: tuple[Happened, ...]) -> Status:
@@ -416,6 +429,7 @@ def _forget_the_loop() -> None:
 
 def _model(kind: Any, fields: Mapping[str, Any]) -> Any:
     """Fields as a model of a scene. Raises `SceneError` for the first that cannot be used."""
+    __tracebackhide__ = True
     try:
         return kind.model_validate(dict(fields))
     except ValidationError as error:
