@@ -91,10 +91,11 @@ def test_what_fails_or_is_given_up_outside_does_not_hold_the_clock_for_ever():
 def test_a_socket_holds_the_clock_only_while_it_is_awaited(awaited):
     here, there = socket.socketpair()
     here.setblocking(False)
+    over = threading.Event()
 
     def answer_later():
         there.recv(1)
-        time.sleep(REAL_S)
+        over.wait(REAL_S if awaited else None)
         there.sendall(b"!")
 
     async def main():
@@ -108,6 +109,7 @@ def test_a_socket_holds_the_clock_only_while_it_is_awaited(awaited):
     answering.start()
     with here, there:
         assert in_virtual_time(main) is not awaited
+        over.set()
         answering.join()
 
 
