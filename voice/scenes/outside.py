@@ -71,7 +71,7 @@ class Outside:
     def end_engines(self) -> None:
         """Have the next run begin with engines that have not spoken yet.
 
-        What eSpeak NG makes of a sentence depends a little on what it said before: the same sentence was 23 ms
+        What eSpeak NG makes of a sentence depends a little on what it said before: the same one was 23 ms
         longer the second time.
         """
         self._engines.clear()
