@@ -212,11 +212,13 @@ class Worker:
         process, self._process, self._replies = self._process, None, None
         stderr, self._stderr = self._stderr, None
         lifeline, self._lifeline = self._lifeline, None
-        if lifeline is not None:
-            lifeline.let_go()
-        if process is not None:
-            with anyio.CancelScope(shield=True):
-                await _end(process)
+        try:
+            if process is not None:
+                with anyio.CancelScope(shield=True):
+                    await _end(process)
+        finally:
+            if lifeline is not None:  # not before: of a child that it has ended asyncio logs that it is unknown
+                lifeline.let_go()
         if stderr is not None:
             stderr.close()
 
