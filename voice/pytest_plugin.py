@@ -80,8 +80,9 @@ class _Shared:
     @cached_property
     def voices(self) -> Voices:
         from voice.scenes.live import Voices
+        from voice.scenes.outside import Outside
 
-        return Voices(self.outside)
+        return Voices(self._stack.enter_context(Outside()))
 
     def close(self) -> None:
         self._stack.close()

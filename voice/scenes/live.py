@@ -40,7 +40,7 @@ from voice.scenes.played import Played
 from voice.scenes.playing import Play, perform
 from voice.scenes.script import EventPattern, Happening, Scene
 from voice.scenes.telling import timeline
-from voice.settings import Settings
+from voice.settings import SpeakingSettings
 from voice.wording import words
 
 ENDS_WITHIN_S = 60.0
@@ -68,17 +68,22 @@ class _Spoken:
 
 
 class Voices:
-    """Speech for texts that nobody has recorded, by the speech engine; each is made once."""
+    """Speech for texts that nobody has recorded, by the speech engine; each is made once.
+
+    ``outside`` is its alone: each text is made by an engine that has not spoken before, so that it sounds the
+    same whatever else was said in a run of tests.
+    """
 
     def __init__(self, outside: Outside) -> None:
         self._outside = outside
         self._made: dict[tuple[str, str], Samples] = {}
 
-    def speak(self, text: str, settings: Settings) -> Samples:
+    def speak(self, text: str, settings: SpeakingSettings) -> Samples:
         """The sound of a text, at SAMPLE_RATE. Raises `SpeechEngineError`."""
-        key = (settings.speaking.language, text)
+        key = (settings.language, text)
         if key not in self._made:
-            sound = self._outside.render(settings.speaking, text, 1.0).result()
+            self._outside.end_engines()
+            sound = self._outside.render(settings, text, 1.0).result()
             resampler = Resampler(sound.rate)
             self._made[key] = np.concatenate([*resampler.push(to_float(sound.samples)), *resampler.flush()])
         return self._made[key]
@@ -156,7 +161,7 @@ class LiveSession:
             if recording is not None:
                 samples = read_recording(self._scene.path(Path(recording)))
             else:
-                samples = self._voices.speak(text, self._scene.settings)
+                samples = self._voices.speak(text, self._scene.settings.speaking)
         except VoiceError as error:
             raise _plain(error) from None
         self._spoken.append(_Spoken(text, len(self._so_far.happened), self._now_s))
