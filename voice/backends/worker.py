@@ -217,7 +217,7 @@ class Worker:
                 with anyio.CancelScope(shield=True):
                     await _end(process)
         finally:
-            if lifeline is not None:  # not before: of a child that it has ended asyncio logs that it is unknown
+            if lifeline is not None:  # at last: asyncio logs a child that it ended as unknown
                 lifeline.let_go()
         if stderr is not None:
             stderr.close()
