@@ -24,9 +24,19 @@ LONG = "say This is a long text. It goes on for a while, so that something can h
 # --- How each part fails ----------------------------------------------------------------------------------
 
 
+def is_dead(process):
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
 @contextlib.contextmanager
 def killed(talk, part):
-    talk.child_of(part).kill()
+    """It is gone: what is written to a process that is about to die nobody can tell from what it has read."""
+    process = talk.child_of(part)
+    process.kill()
+    talk.until(lambda: is_dead(process), "killed")
     yield
 
 
