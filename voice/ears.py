@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ from voice.events import (
     SpeechStarted,
     UserMessage,
 )
-from voice.floor import Duplex, Floor
+from voice.floor import AT_ONCE_S, Duplex, Floor
 from voice.listening.echo import Left, is_short, without_echo
 from voice.listening.own_voice import (
     LATEST_S,
@@ -53,14 +53,15 @@ from voice.listening.own_voice import (
 )
 from voice.listening.phrases import Overheard, PhraseListener
 from voice.listening.whose import Sound, Whose, above_db, whose
-from voice.loop import Hearing
+from voice.loop import SAME_BREATH_S, Hearing
 from voice.ports import EchoCanceller
 
 REMEMBERED_S = 20.0
 """So much sound is kept, to be held against what was played: 1.3 MB."""
 
 LOOK_BACK_S = 3.0
-"""A reply that began earlier before the end of a narration loses its beginning, and so is not heard."""
+"""A reply that began earlier before the end of a narration loses its beginning, and so is no message: the
+half of it may say the contrary of the whole."""
 
 LEARNT_FROM_S = 8.0
 """So much sound before it is looked at to find our own voice in an utterance."""
@@ -91,6 +92,24 @@ FELL_BACK = (
 
 def _never(_stop: Spoken) -> bool:
     return False
+
+
+@dataclass(frozen=True)
+class _HeardLate:
+    """What came while we still spoke, and was heard when we were silent."""
+
+    start_s: float
+    end_s: float
+    cut: bool
+    """Whether there was more before it."""
+
+    def holds(self, at_s: float) -> bool:
+        return self.start_s - AT_ONCE_S <= at_s < self.end_s - AT_ONCE_S
+
+    def has_whole(self, heard: Span) -> bool:
+        """Whether an utterance that begins in it is sure to begin there, and goes on after it."""
+        late_enough = not self.cut or heard.start_s >= self.start_s + SAME_BREATH_S - AT_ONCE_S
+        return late_enough and heard.end_s >= self.end_s + GOES_ON_S - AT_ONCE_S
 
 
 StopPhrase = Callable[[str, str], Spoken | None]
@@ -137,7 +156,7 @@ class Ears:
         self._echoes = 0
         self._muffled_frames = 0
         """How many of the last frames were not heard, since we spoke."""
-        self._late: deque[Span] = deque(maxlen=8)
+        self._late: deque[_HeardLate] = deque(maxlen=8)
         """What was heard late: what began in it must go on after it."""
         self._turn_started_s = 0.0
         self._unweighed_s: float | None = None
@@ -246,10 +265,12 @@ class Ears:
         """Hear what came while we still spoke, now that we are silent: a reply may have begun in it."""
         muffled, self._muffled_frames = self._muffled_frames, 0
         unobeyed = round((self.now_s - self._obeyed_s) / FRAME_S)
-        late = min(muffled, unobeyed, round(LOOK_BACK_S / FRAME_S))
+        # What is in the same breath with something earlier lost that: so much more is heard to know it.
+        late = min(muffled, unobeyed, round((LOOK_BACK_S + SAME_BREATH_S) / FRAME_S))
         if late <= 0 or self._held or self.speaking or not self._played.known:
             return []
-        self._late.append(Span(self.now_s - late * FRAME_S, self.now_s))
+        cut = late < min(muffled, unobeyed)
+        self._late.append(_HeardLate(self.now_s - late * FRAME_S, self.now_s, cut))
         # The frame that is to be heard now is on the tape already.
         known = round(LEARNT_FROM_S / FRAME_S)
         heard, played = self._heard.last(known, before=1), self._played.last(known, before=1)
@@ -301,8 +322,8 @@ class Ears:
         """What is left of a message without our own voice."""
         assert message.heard is not None, "it was spoken"
         heard = message.heard
-        late = next((span for span in self._late if span.start_s <= heard.start_s < span.end_s), None)
-        if late is not None and heard.end_s < late.end_s + GOES_ON_S:
+        late = next((late for late in self._late if late.holds(heard.start_s)), None)
+        if late is not None and not late.has_whole(heard):
             return [Discarded(DiscardReason.TALKED_OVER, message.text, self.now_s, message.utterances)]
         left = without_echo(message.text, heard, self._floor.said)
         weighed = next((sound for start_s, sound in self._weighed if start_s == heard.start_s), None)

@@ -33,6 +33,9 @@ buffers. On a virtual device the last frame with our voice came 0.04 s after its
 EARLY_S = 0.1
 """A sentence may be heard so much before it is told of: what a device tells is an estimate."""
 
+AT_ONCE_S = FRAME_S / 2
+"""Times less than half a frame apart are of one frame: each is a sum of its own, and rounded."""
+
 REMEMBERED_S = 60.0
 """For so long a sentence is remembered after it was said: longer than any turn but the longest stays open."""
 

@@ -5,7 +5,7 @@ import pytest
 
 from voice.audio import FRAME_S, FRAME_SAMPLES, SAMPLE_RATE, level_dbfs, silent_frame
 from voice.commands import Command, Controls
-from voice.ears import FELL_BACK, Ears
+from voice.ears import FELL_BACK, LOOK_BACK_S, Ears
 from voice.events import (
     CommandHeard,
     Discarded,
@@ -151,6 +151,49 @@ async def test_a_reply_that_was_over_before_the_narration_was_is_shown_and_not_s
     assert [(event.reason, event.text) for event in room.those(Discarded)] == [
         (DiscardReason.TALKED_OVER, "Yes.")
     ]
+
+
+@pytest.mark.parametrize("began", [88, 90, 117])
+async def test_what_was_over_before_us_is_no_message_also_where_it_begins_with_us(began):
+    """Symptom: one short word, heard in the first frame of a narration, becomes a message after it.
+
+    At these places in the audio time the sums of its time and of ours are rounded apart.
+    """
+    ears, _ = ears_with("Yes.")
+    room = Room(ears, echo=0.0)
+    await room.goes_on(began * FRAME_S)
+    with ears.narration():
+        ears.on_sentence("Do you want that?")
+        await room.goes_on(0.4, person=True, plays=True)
+        await room.goes_on(1.8, plays=True)
+    await room.goes_on(2.0)
+    assert [event.reason for event in room.those(Discarded)] == [DiscardReason.TALKED_OVER]
+    assert not room.messages
+
+
+@pytest.mark.parametrize("from_s", [0.5, 2.0, 2.6])
+async def test_a_reply_whose_beginning_is_no_longer_heard_is_shown_and_not_sent(from_s):
+    """Symptom: of "don't delete it", said while we speak, "delete it" is sent."""
+    ears, _ = ears_with("Delete it.")
+    room = Room(ears)
+    await room.narrates(6.0, person_from_s=from_s)
+    await room.goes_on(0.8, person=True)
+    await room.goes_on(3.0)
+    assert not room.messages
+    assert [(event.reason, event.text) for event in room.those(Discarded)] == [
+        (DiscardReason.TALKED_OVER, "Delete it.")
+    ]
+
+
+async def test_a_reply_that_began_as_far_back_as_is_looked_arrives_whole():
+    ears, _ = ears_with("Do not delete it.")
+    room = Room(ears)
+    await room.narrates(6.0, person_from_s=6.0 - LOOK_BACK_S + 0.1)
+    await room.goes_on(0.8, person=True)
+    await room.goes_on(3.0)
+    assert room.messages == ["Do not delete it."]
+    (message,) = room.those(UserMessage)
+    assert message.heard.start_s == pytest.approx(6.1 - LOOK_BACK_S, abs=0.1)
 
 
 async def test_where_no_speaker_tells_what_it_plays_only_what_begins_after_it_is_heard():

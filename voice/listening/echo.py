@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from voice.events import Span
-from voice.floor import Said
+from voice.floor import AT_ONCE_S, Said
 from voice.wording import Word, distance, located_words, words
 
 EARLY_S, LATE_S = 1.0, 0.7
@@ -79,7 +79,7 @@ def without_echo(text: str, heard: Span, said: Iterable[Said]) -> Left:
     """
     sentences = [sentence for sentence in said if sentence.start_s < heard.end_s]
     found = located_words(text)
-    during = [one for one in sentences if one.end_s is None or one.end_s > heard.start_s]
+    during = [one for one in sentences if one.end_s is None or one.end_s > heard.start_s + AT_ONCE_S]
     if not found or not sentences:
         return Left(text, "")
     if not during:

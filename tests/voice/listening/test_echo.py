@@ -124,6 +124,13 @@ def test_a_sentence_that_is_still_being_said_counts_whole():
     assert without_echo("the second one", Span(1.5, 2.2), said).text == "the second one"
 
 
+@pytest.mark.parametrize("rounded", [-1e-12, 0.0, 1e-12])
+def test_what_begins_in_the_frame_after_us_is_the_persons_however_its_time_is_rounded(rounded):
+    said = (Said("Do you want it, yes or no?", 1.0, 3.0),)
+    assert without_echo("No.", Span(3.0 + rounded, 3.4), said) == Left("No.", "")
+    assert without_echo("No.", Span(2.98 + rounded, 3.4), said) == Left("", "No.")
+
+
 def test_likeness_is_a_share_of_the_letters():
     assert likeness("abcd", "xxabcdxx") == 1.0
     assert likeness("abcd", "xxabxdxx") == 0.75
