@@ -30,7 +30,7 @@ def blocks(language):
     ("example", "printed"),
     list(
         zip(
-            blocks("python"),
+            [block for block in blocks("python") if "def test_" not in block],
             [
                 "The second one.\n",
                 "['The second one.']\n",
@@ -47,6 +47,12 @@ def test_the_examples_run(example, printed):
     )
     assert done.stderr == ""
     assert done.stdout == printed
+
+
+def test_the_test_shown_is_that_of_the_example_in_ten_lines():
+    (shown,) = (block for block in blocks("python") if "def test_" in block)
+    assert shown == (ROOT / "examples/hands_free/test_deployer.py").read_text()
+    assert len([line for line in shown.splitlines() if line]) <= 10
 
 
 def test_the_file_shown_can_be_asked_and_gives_the_result_shown():
