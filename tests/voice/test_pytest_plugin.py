@@ -90,7 +90,7 @@ async def test_async(voice_session):
 
 GOOD = "title: It is sent\nhappens: [{send: Hello.}]\nexpect: {messages: [Hello.]}\n"
 BAD = "title: It is sent\nhappens: [{send: Hello.}]\nexpect: {discarded: [], messages: [Bye.]}\n"
-LONG = "happens: [{send: Hello.}]\nexpect: {said: [Which one?], messages: [Please order it.]}\n"
+NO_AGENT = "happens: [{send: Hello.}]\nexpect: {said: ['Which one?'], messages: [Hello.]}\n"
 
 CONFTEST = """
 import test_shop
@@ -152,7 +152,7 @@ def report(tmp_path_factory):
     (folder / "unusable.scene.yaml").write_text("hapens: []\n")
     (folder / "other.yaml").write_text("hapens: []\n")
     (folder / "with_agent").mkdir()
-    (folder / "with_agent" / "scene.yaml").write_text(LONG)
+    (folder / "with_agent" / "scene.yaml").write_text(NO_AGENT)
     done = run_pytest(folder)
     assert done.stderr == ""
     assert done.returncode == 1, done.stdout
@@ -217,9 +217,7 @@ def test_what_nobody_heard_is_an_error_of_a_test_that_has_passed(report):
 def test_an_error_of_the_agent_is_shown_where_it_was_made(report):
     told = report.of("test_agent_raises")
     assert '>       raise LookupError("no such order")' in told
-    assert '>       voice_session(buggy).send("Please order it.")' in told.replace(
-        "    voice", "       voice", 1
-    )
+    assert re.search(r"^> +voice_session\(buggy\)\.send", told, re.MULTILINE)
     assert "voice/" not in told.split("- voice session -")[0]
 
 
@@ -247,9 +245,8 @@ def test_a_project_without_any_of_it_loads_nothing_of_ours(tmp_path):
         "    assert ours == {'voice', 'voice.pytest_plugin'}\n"
         "    assert not {'numpy', 'pydantic', 'yaml', 'av'} & set(sys.modules)\n"
     )
-    done = run_pytest(
-        tmp_path, "-W", "error", "-p", "no:anyio", "-p", "no:hypothesispytest", "-p", "no:xdist"
-    )
+    others = ("anyio", "hypothesispytest", "xdist")
+    done = run_pytest(tmp_path, "-W", "error", *(f"-pno:{name}" for name in others))
     assert done.returncode == 0, done.stdout
     assert "1 passed" in done.stdout
 
@@ -261,26 +258,16 @@ def example(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_example_runs(example):
-    done = run_pytest(example, "-W", "error")
+def test_the_example_runs_also_in_several_processes(example):
+    done = run_pytest(example, "--numprocesses=2", "-W", "error")
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     assert set(Report(done.stdout).outcomes.values()) == {"PASSED"}
     assert "4 passed" in done.stdout
-
-
-def test_tests_and_scenes_can_run_in_several_processes(example):
-    done = run_pytest(example, "--numprocesses=2", "test_deployer.py", "interrupted.scene.yaml")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "2 passed" in done.stdout
 
 
 @pytest.mark.slow
 def test_whisper_understands_scenes_where_that_is_asked_for(example):
     scene = example / "interrupted.scene.yaml"
     scene.write_text(scene.read_text().replace("text: The second one.", "text: Whatever."))
-    outcomes = {
-        option: Report(run_pytest(example, scene.name, *filter(None, [option])).stdout).outcomes
-        for option in ("", "--scenes-whisper")
-    }
-    name = f"{scene.name}::scene"
-    assert outcomes == {"": {name: "FAILED"}, "--scenes-whisper": {name: "PASSED"}}
+    done = run_pytest(example, "--scenes-whisper", scene.name)
+    assert Report(done.stdout).outcomes == {f"{scene.name}::scene": "PASSED"}

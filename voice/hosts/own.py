@@ -35,7 +35,7 @@ class FunctionHost:
         self._failed = failed
         self._turns = Turns(emit)
         self._open = False
-        self._stopping = anyio.CancelScope()
+        self._stopping: anyio.CancelScope | None = None
 
     @property
     def name(self) -> str:
@@ -68,7 +68,7 @@ class FunctionHost:
         else:
             self._turns.put_first(text)
             if delivery is Delivery.INTERRUPT:
-                self._stopping.cancel()
+                self._stop()
         await anyio.lowlevel.checkpoint()
 
     async def interrupt(self) -> None:
@@ -76,6 +76,10 @@ class FunctionHost:
         await anyio.lowlevel.checkpoint()
         if self.busy:
             await self._turns.begun()
+            self._stop()
+
+    def _stop(self) -> None:
+        if self._stopping is not None:
             self._stopping.cancel()
 
     async def _turn(self, text: str) -> str:
