@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -120,6 +121,10 @@ def test_one_that_is_killed_can_be_played_up_to_there(record):
     terminal, folder = record()
     terminal.expect("you said: Yes, please")
     terminal.expect("agent: Question 1")
+    written_by = time.monotonic() + WITHIN_S
+    while '"accepted"' not in (folder / "log.jsonl").read_text():  # the disk may be behind the screen
+        assert time.monotonic() < written_by
+        time.sleep(0.05)
     terminal.kill(signal.SIGKILL)
     terminal.expect(pexpect.EOF)
     terminal.close()
