@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from voice.errors import DeviceError
+from voice.errors import DeviceChanged, DeviceError, DeviceLost
 
 Kind = Literal["input", "output"]
 
@@ -45,8 +45,15 @@ class DeviceInfo:
 
     @property
     def full_name(self) -> str:
-        """Its name with its host API: as it is remembered."""
+        """Its name with its host API."""
         return f"{self.name}, {self.host_api}"
+
+    def remembered(self, wanted: str) -> str:
+        """As it is asked for again, where it is what ``wanted`` means (`choose`).
+
+        Its full name, or the server's own where it was asked for by that: another may be called the same.
+        """
+        return self.id if self.id and wanted.casefold() == self.id.casefold() else self.full_name
 
 
 @dataclass(frozen=True)
@@ -82,15 +89,7 @@ def choose(devices: Sequence[DeviceInfo], kind: Kind, wanted: str | None) -> int
         return _no_own_sound(
             devices, kind, next(iter([i for i, d in usable.items() if d.is_default(kind)] or usable))
         )
-    sought = wanted.casefold()
-    whole = [
-        i
-        for i, device in usable.items()
-        if sought in {device.name.casefold(), device.full_name.casefold(), device.id.casefold()}
-    ]
-    parts = [i for i, d in usable.items() if sought in (d.full_name if "," in sought else d.name).casefold()]
-    # The hardware below a sound server stands there too, and is the server's to use.
-    found = whole or [i for i in parts if usable[i].host_api == SOUND_SERVER] or parts
+    found = _meant(devices, kind, wanted)
     names = list(dict.fromkeys(usable[index].name for index in found or usable))
     listed = ", ".join(names)
     if not found:
@@ -109,6 +108,20 @@ def choose(devices: Sequence[DeviceInfo], kind: Kind, wanted: str | None) -> int
             mend="use one of these names",
         )
     return found[0]
+
+
+def _meant(devices: Sequence[DeviceInfo], kind: Kind, wanted: str) -> list[int]:
+    """The places of all that a name may mean, as `choose` has it."""
+    sought = wanted.casefold()
+    usable = {index: device for index, device in enumerate(devices) if device.can(kind)}
+    whole = [
+        index
+        for index, device in usable.items()
+        if sought in {device.name.casefold(), device.full_name.casefold(), device.id.casefold()}
+    ]
+    parts = [i for i, d in usable.items() if sought in (d.full_name if "," in sought else d.name).casefold()]
+    # The hardware below a sound server stands there too, and is the server's to use.
+    return whole or [i for i in parts if usable[i].host_api == SOUND_SERVER] or parts
 
 
 def _no_own_sound(devices: Sequence[DeviceInfo], kind: Kind, default: int) -> int:
@@ -156,11 +169,7 @@ def stand_in(devices: Sequence[DeviceInfo], kind: Kind, wanted: str, problem: st
 
 def is_meant(devices: Sequence[DeviceInfo], kind: Kind, wanted: str) -> bool:
     """Whether a name means any device that is there, be it more than one."""
-    sought = wanted.casefold()
-    return any(
-        device.can(kind) and (sought in device.full_name.casefold() or sought == device.id.casefold())
-        for device in devices
-    )
+    return bool(_meant(devices, kind, wanted))
 
 
 @dataclass(frozen=True)
@@ -177,14 +186,14 @@ class News:
 
 
 class Listening:
-    """Finds in the news what concerns a microphone that is open: it is to be opened anew then.
+    """Finds in the news what ends a microphone that is open.
 
     ``wanted`` is the name that was asked for, ``stands_in`` whether another device is used in its place.
     """
 
     def __init__(self, wanted: str | None, *, stands_in: bool) -> None:
         self._wanted = wanted
-        self._stands_in = stands_in
+        self._named = wanted is not None and not stands_in
         self._known: News | None = None
         self._was_there: bool | None = None
 
@@ -193,17 +202,35 @@ class Listening:
         """What a person calls the device below the one that was opened; empty where that is not known."""
         return self._known.source_name if self._known is not None else ""
 
-    def change(self, news: News) -> str:
-        """Why it is to be opened anew, a sentence; empty where it is not."""
-        if self._stands_in and self._wanted is not None:
+    def end(self, news: News) -> DeviceError | None:
+        """What ends it; None where it goes on.
+
+        `DeviceChanged` where it is to be opened anew. `DeviceLost` where what is listened to has been what a
+        speaker plays from the first, and nobody named that: a server leads a program to where it was led
+        once, and would again.
+        """
+        if self._wanted is not None and not self._named:
             before, self._was_there = self._was_there, is_meant(news.devices, "input", self._wanted)
             if self._was_there and before is False:  # one that was there could not be opened
-                return f"{self._wanted} is there again."
+                return DeviceChanged(f"{self._wanted} is there again.")
         if not news.source:
-            return ""
+            return None
         known, self._known = self._known, news
-        if known is None or known.source == news.source:
-            return ""
-        if any(device.id == known.source and device.can("input") for device in news.devices):
-            return "Another microphone is the system's default now."
-        return f"{known.source_name} is gone."
+        if known is None:
+            return _own_sound(news.source_name) if news.own_sound and not self._named else None
+        if known.source == news.source:
+            return None
+        if not any(device.id == known.source and device.can("input") for device in news.devices):
+            return DeviceChanged(f"{known.source_name} is gone.")
+        return DeviceChanged(
+            "The sound server gave another microphone."
+            if self._named
+            else "Another microphone is the system's default now."
+        )
+
+
+def _own_sound(name: str) -> DeviceLost:
+    return DeviceLost(
+        f"The sound server gives what the speaker plays ({name}) instead of a microphone.",
+        mend="name a microphone: /mic NAME, or microphone in [hearing], see: voice devices",
+    )

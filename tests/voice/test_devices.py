@@ -1,7 +1,7 @@
 import pytest
 
-from voice.devices import DeviceInfo, Listening, News, choose, pick
-from voice.errors import DeviceError
+from voice.devices import DeviceInfo, Listening, News, choose, is_meant, pick
+from voice.errors import DeviceChanged, DeviceError, DeviceLost
 
 
 def device(name, host_api="ALSA", inputs=1, outputs=0, default=False):
@@ -73,6 +73,27 @@ def test_two_that_people_call_the_same_are_told_apart_by_the_servers_names():
     assert choose(devices, "input", "usb.2") == 3
 
 
+@pytest.mark.parametrize(
+    ("wanted", "remembered"),
+    [("USB.2", "usb.2"), ("buds", "Buds, PulseAudio"), ("Bluez.40", "bluez.40"), ("pulse", "pulse, ALSA")],
+)
+def test_a_device_is_found_again_by_what_it_is_remembered_as(wanted, remembered):
+    twins = [server("usb.1", called="USB Headset"), server("usb.2", called="USB Headset")]
+    devices = [*ALSA, *twins, server("bluez.40", called="Buds")]
+    found = choose(devices, "input", wanted)
+    assert devices[found].remembered(wanted) == remembered
+    assert choose(devices, "input", remembered) == found
+
+
+@pytest.mark.parametrize("name", ["audio", "alsa", "ulse", "usb audio"])
+def test_a_name_that_stands_only_in_that_of_a_host_api_is_that_of_no_device(name):
+    assert not is_meant([*ALSA[1:], server("mic")], "input", name)
+    assert pick([*ALSA[1:], server("mic", default=True)], "input", name, substitute=True).instead_of == name
+    listening = Listening(name, stands_in=True)
+    assert told(listening, news("mic", MIC)) == ""
+    assert told(listening, news("mic", MIC, server("usb", called=f"My {name}"))) == f"{name} is there again."
+
+
 def test_where_one_name_stands_under_several_host_apis_the_first_is_taken_and_each_can_be_meant():
     devices = [device("Webcam"), server("webcam")]
     assert choose(devices, "input", "Webcam") == 0
@@ -123,31 +144,58 @@ def news(source, *devices):
 MIC, HEADSET = server("mic"), server("headset")
 
 
+def told(listening, news):
+    """What the news end it with, in words; empty where it goes on."""
+    ending = listening.end(news)
+    assert ending is None or isinstance(ending, DeviceChanged)
+    return "" if ending is None else ending.sentence
+
+
 def test_a_microphone_that_was_moved_to_another_is_opened_anew():
     listening = Listening(None, stands_in=False)
-    assert listening.change(News((MIC,))) == ""
+    assert told(listening, News((MIC,))) == ""
     assert listening.source_name == ""
-    assert listening.change(news("mic", MIC)) == ""
+    assert told(listening, news("mic", MIC)) == ""
     assert listening.source_name == "Mic"
-    assert listening.change(news("mic", MIC, HEADSET)) == ""
-    assert (
-        listening.change(news("headset", MIC, HEADSET)) == "Another microphone is the system's default now."
-    )
-    assert listening.change(news("mic", MIC)) == "Headset is gone."
+    assert told(listening, news("mic", MIC, HEADSET)) == ""
+    assert told(listening, news("headset", MIC, HEADSET)) == "Another microphone is the system's default now."
+    assert told(listening, news("mic", MIC)) == "Headset is gone."
 
 
 def test_one_that_stands_in_gives_way_when_the_other_comes_and_not_when_it_could_not_be_opened():
     listening = Listening("headset", stands_in=True)
-    assert listening.change(news("mic", MIC)) == ""
-    assert listening.change(news("mic", MIC, HEADSET)) == "headset is there again."
+    assert told(listening, news("mic", MIC)) == ""
+    assert told(listening, news("mic", MIC, HEADSET)) == "headset is there again."
     taken = Listening("headset", stands_in=True)
-    assert taken.change(news("mic", MIC, HEADSET)) == ""
-    assert taken.change(news("mic", MIC, HEADSET)) == ""
-    assert taken.change(news("mic", MIC)) == ""
-    assert taken.change(news("mic", MIC, HEADSET)) == "headset is there again."
+    assert told(taken, news("mic", MIC, HEADSET)) == ""
+    assert told(taken, news("mic", MIC, HEADSET)) == ""
+    assert told(taken, news("mic", MIC)) == ""
+    assert told(taken, news("mic", MIC, HEADSET)) == "headset is there again."
 
 
 def test_one_that_is_the_named_one_stays():
     listening = Listening("mic", stands_in=False)
-    assert listening.change(news("mic", MIC)) == ""
-    assert listening.change(news("mic", MIC, HEADSET)) == ""
+    assert told(listening, news("mic", MIC)) == ""
+    assert told(listening, news("mic", MIC, HEADSET)) == ""
+
+
+def test_a_named_one_that_the_server_moves_is_opened_anew():
+    listening = Listening("mic", stands_in=False)
+    assert told(listening, news("mic", MIC, HEADSET)) == ""
+    assert told(listening, news("headset", MIC, HEADSET)) == "The sound server gave another microphone."
+
+
+@pytest.mark.parametrize(("wanted", "stands_in"), [(None, False), ("headset", True)])
+def test_a_server_that_leads_to_what_the_speaker_plays_is_an_error_that_tells_the_way_out(wanted, stands_in):
+    monitor = News((MIC,), "sink.monitor", "Monitor of Speaker", own_sound=True)
+    ending = Listening(wanted, stands_in=stands_in).end(monitor)
+    assert isinstance(ending, DeviceLost)
+    assert "what the speaker plays (Monitor of Speaker)" in ending.sentence
+    assert "/mic NAME" in ending.mend
+    moved = Listening(wanted, stands_in=stands_in)
+    assert told(moved, news("mic", MIC)) == ""
+    assert told(moved, monitor) == "Another microphone is the system's default now."
+
+
+def test_what_a_speaker_plays_is_listened_to_where_it_was_named():
+    assert Listening("monitor", stands_in=False).end(News((), "sink.monitor", "M", own_sound=True)) is None

@@ -253,8 +253,8 @@ class _Below:
         self.known.set()
         if news is None:
             return
-        if why := self._listening.change(news):
-            arrived.end(DeviceChanged(why))
+        if (ending := self._listening.end(news)) is not None:
+            arrived.end(ending)
         elif (below := self._listening.source_name) and below not in self._opened_name:
             self._microphone._name = f"{self._opened_name} ({below})"
 

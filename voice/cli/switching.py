@@ -53,7 +53,7 @@ class Switching:
         devices = await scan_devices()
         if name:
             device = devices[choose(devices, kind, name)]
-            part.use(device.full_name)
+            part.use(device.remembered(name))
             self._say(f"{device.name} is the {noun} from now on.")
         else:
             line = Order.MIC if kind == "input" else Order.SPEAKER

@@ -4,7 +4,7 @@ import anyio
 import pytest
 
 from voice.cli.switching import Switching
-from voice.devices import DeviceInfo
+from voice.devices import DeviceInfo, choose
 from voice.errors import DeviceError
 
 pytestmark = pytest.mark.anyio
@@ -73,6 +73,19 @@ async def test_with_a_part_of_a_name_that_one_is_taken_from_now_on(monkeypatch):
         "Webcam is the microphone from now on.",
         "USB Headset is the speaker from now on.",
     ]
+
+
+async def test_of_two_that_are_called_the_same_each_is_taken_by_the_name_that_the_error_told(monkeypatch):
+    stage = Stage(monkeypatch)
+    stage.devices = [
+        DeviceInfo("USB Mic", "PulseAudio", 1, 0, 48_000, False, False, id=f"usb.{n}") for n in (1, 2)
+    ]
+    await stage.ask(("input", "usb mic"), ("input", "USB.2"))
+    (notice,) = stage.notices
+    assert "the sound server tells them apart as usb.1, usb.2" in notice
+    assert stage.microphone.used == ["usb.2"]
+    assert choose(stage.devices, "input", *stage.microphone.used) == 1
+    assert stage.said == ["USB Mic is the microphone from now on."]
 
 
 async def test_what_is_not_there_and_what_is_no_device_is_told_and_the_next_is_heeded(monkeypatch):
