@@ -38,7 +38,7 @@ class _Selector(selectors.DefaultSelector):
         if not ready and self.loop.stopped:
             return super().select(None)
         if not ready and self.loop.held:
-            ready = super().select(STANDS_STILL_S)
+            ready = super().select(self.loop.stands_still_s)
         if not ready:
             self.loop.pass_by(timeout)
         return ready
@@ -54,8 +54,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._limiter: anyio.CapacityLimiter | None = None
         self.awaits: Callable[[], bool] = lambda: False
         """Whether what may come through sockets and pipes is waited for."""
+        self.stands_still_s = STANDS_STILL_S
+        """So many real seconds it stands at most for what is outside."""
         self.stopped = False
-        """Whether the clock stands, for as long as it takes."""
+        """Whether it stands, for as long as it takes."""
         super().__init__(selector)
         selector.loop = self
 

@@ -10,6 +10,7 @@ import concurrent.futures
 import contextvars
 import threading
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -203,10 +204,13 @@ class LiveSession:
 
     def end(self) -> None:
         """End the session, whatever goes on. What came of it can still be read."""
+        if self._over.done():
+            return
         if not self._next.done():  # between two steps
             self._next.set_result(_Asked(None, concurrent.futures.Future()))
         else:
-            self._stop()
+            with suppress(RuntimeError):  # it has just ended
+                self._stop()
         concurrent.futures.wait([self._over], ENDS_WITHIN_S)
 
     # --- What came of it ----------------------------------------------------------------------------------
@@ -376,18 +380,24 @@ class LiveSession:
         self._play = play
         with anyio.CancelScope() as scope:
             self._stop = lambda: loop.call_soon_threadsafe(scope.cancel)
-            while True:
-                asked = await loop.stop_until(self._next)
-                if asked.step is None:
-                    return
-                try:
-                    await asked.step(play)
-                except Exception as error:
-                    self._next = concurrent.futures.Future()
-                    asked.done.set_exception(error)
-                else:
-                    self._next = concurrent.futures.Future()
-                    asked.done.set_result(None)
+            await self._follow(play)
+        loop.stands_still_s = 0.0  # what the agent waits for is for nobody now
+
+    async def _follow(self, play: Play) -> None:
+        """Take one step after the other until there is none."""
+        loop = virtual_loop()
+        while True:
+            asked = await loop.stop_until(self._next)
+            if asked.step is None:
+                return
+            try:
+                await asked.step(play)
+            except Exception as error:
+                self._next = concurrent.futures.Future()
+                asked.done.set_exception(error)
+            else:
+                self._next = concurrent.futures.Future()
+                asked.done.set_result(None)
 
 
 def _plain(error: BaseException) -> BaseException:
