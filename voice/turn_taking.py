@@ -32,6 +32,7 @@ from voice.events import (
     DiscardReason,
     Event,
     HostLost,
+    Notice,
     PartialTranscript,
     Span,
     SpeechEnded,
@@ -521,10 +522,9 @@ class TurnTaking:
                 case PartialTranscript(text, at_s):
                     acts.append(Tell(PartialTranscript(f"{self.held} {text}".strip(), at_s)))
                 case UtteranceNearCap(remaining_s=remaining_s):
-                    acts += [
-                        Tell(event),
-                        self._remark("near_cap", seconds=remaining_s),
-                    ]
+                    # In writing alone: aloud it could come only when they have finished.
+                    near = said(self._language, "near_cap", seconds=remaining_s)
+                    acts += [Tell(event), Tell(Notice(near))]
                 case _:
                     acts.append(Tell(event))
         return acts

@@ -133,8 +133,6 @@ class Story:
                 return [Entry(Kind.REMARK, "a sound without words; not sent")]
             case events.CommandHeard(phrase=phrase):
                 return [Entry(Kind.REMARK, f"heard: {phrase}")]
-            case events.UtteranceNearCap(remaining_s=remaining_s):
-                return [Entry(Kind.NOTICE, f"{remaining_s:.0f} s left before your message is cut into two.")]
             case events.VoiceStateChanged(state) if self._detailed:
                 return [Entry(Kind.STATE, state)]
             case events.ToolsChanged(names) if self._detailed:
