@@ -12,7 +12,9 @@ from voice.scenes.telling import timeline
 FOLDER = Path(__file__).parents[2] / "scenes"
 SCENES = {path.name.removesuffix(".scene.yaml"): path for path in sorted(FOLDER.glob("*.scene.yaml"))}
 
-KNOWN: dict[str, str] = {}
+KNOWN = {
+    "television-holds-no-reply-open": "people far off are taken for whoever speaks: how loud they are is not looked at",
+}
 """Scenes of faults that are not mended yet, each with the fault; one that is mended has to leave the list."""
 
 pytestmark = pytest.mark.slow
