@@ -63,7 +63,8 @@ def test_latency_is_counted_from_the_known_end_of_speech_and_adds_up(replayed, m
     for entry in manifest:
         for message in named(replayed[entry["file"]], "user_message"):
             latency = message["latency"]
-            assert latency["endpoint_s"] == pytest.approx(1.6)
+            goes_on = any(kind in entry["file"] for kind in ("digits", "letters"))  # more of them may follow
+            assert latency["endpoint_s"] == pytest.approx(2.4 if goes_on else 1.6)
             assert latency["transcribe_s"] >= 0
             assert latency["total_s"] == pytest.approx(latency["endpoint_s"] + latency["transcribe_s"])
             assert message["at_s"] == pytest.approx(message["heard"]["end_s"] + latency["total_s"])
