@@ -3,6 +3,11 @@
 import psutil
 import pytest
 
+from voice.assembly import make_engine
+from voice.backends.wav import write_wav
+from voice.settings import Settings
+from voice.speaking.narrator import rendered
+
 
 @pytest.fixture
 def children_with():
@@ -19,3 +24,16 @@ def children_with():
         return children
 
     return found
+
+
+@pytest.fixture
+def recording_of(tmp_path):
+    """Have the real engine say what no recording is of; returns its path."""
+
+    async def recorded(text):
+        path = tmp_path / "said.wav"
+        async with make_engine(Settings().speaking) as engine:
+            write_wav(path, await rendered(text, engine))
+        return path
+
+    return recorded

@@ -10,7 +10,16 @@ pytest.importorskip("acp")
 from voice.assembly import find_weights, make_speaker, make_transcriber, open_parts
 from voice.backends.recording import RecordingMicrophone
 from voice.chat import Chat
-from voice.events import AgentEnded, AgentStarted, AssistantText, NarrationEnded, ToolCalled
+from voice.events import (
+    AgentEnded,
+    AgentStarted,
+    AssistantText,
+    NarrationEnded,
+    NarrationEnding,
+    Status,
+    StatusChanged,
+    ToolCalled,
+)
 from voice.hosts.acp.host import AcpHost
 from voice.scenes.cues import CuedMicrophone
 from voice.settings import Settings
@@ -48,6 +57,11 @@ class Conversation:
 
     def speak(self):
         assert self.microphone.cue()
+
+    def narrated(self, words):
+        """How often what has these words in it was heard to its end."""
+        ended = [event for event in self.events if isinstance(event, NarrationEnded)]
+        return sum(words in event.text and event.ending is NarrationEnding.COMPLETED for event in ended)
 
     def count(self, kind, since=0):
         return sum(isinstance(event, kind) for event in self.events[since:])
@@ -122,3 +136,26 @@ async def test_the_claude_agent_cannot_ask_on_the_screen_while_voice_is_on(claud
         await at.until(lambda: claude_model.read[-1].lower().startswith("yes"))
         await at.idle()
         assert at.count(ToolCalled, since)
+
+
+async def test_the_claude_agent_is_allowed_something_by_two_phrases_and_by_nothing_less(
+    claude_acp, claude_model, recording_of
+):
+    """Symptom: a "yes" that was meant for somebody else, a sentence, or silence runs a command."""
+    made = anyio.Path("made")
+    replies = ["yes.wav", "sentence-server.wav", await recording_of("Confirm, please.")]
+    async with Conversation(claude_acp, replies, answer_within_s=2.5).going_on() as at:
+        at.chat.send('call Bash {"command": "touch made", "description": "Make a file"}')
+        await at.until(lambda: at.narrated("touch made"))
+        at.speak()  # yes
+        await at.until(lambda: at.narrated("You chose 1, Yes."))
+        await at.until(lambda: StatusChanged(Status.QUIET) in at.events)  # for long nothing was said
+        at.speak()  # a sentence
+        await at.until(lambda: at.narrated("You chose 1, Yes.") == 2)
+        assert not claude_model.told
+        assert not await made.exists()
+        at.speak()  # the second phrase
+        await at.until(lambda: claude_model.told)
+        assert "refused" not in claude_model.told[0]
+        assert await made.exists()
+        await at.idle()

@@ -20,6 +20,7 @@ from questionnaire import (
     Outcome,
     Provenance,
     Status,
+    Stop,
     Withhold,
     questionnaire_toolset,
 )
@@ -96,7 +97,7 @@ def voice_on(tools):
 async def test_a_call_is_answered_by_select_by_words_declined_and_aborted(
     model, pi_environment, pi_arguments
 ):
-    presenter = ScriptedPresenter("2", " merge commit ", Status.TIMED_OUT)
+    presenter = ScriptedPresenter("2", " merge commit ", Status.TIMED_OUT, [Stop()])
     async with a_pi(model, pi_environment, pi_arguments, presenter) as room:
         told = await room.turn(ASK)
         assert told == (
@@ -106,11 +107,14 @@ async def test_a_call_is_answered_by_select_by_words_declined_and_aborted(
         assert {"ask_user_question", "user_select"} <= model.listed
         assert await room.turn(SELECT) == "User wrote: merge commit"
         assert (await room.turn(SELECT)).startswith("User cancelled the selection: ")
+        assert await room.turn(ASK) == "User declined to answer questions"
         assert [called.name for called in room.of(ToolCalled)] == [
             "ask_user_question",
             "user_select",
             "user_select",
+            "ask_user_question",
         ]
+        assert not any(called.is_error for called in room.of(ToolCalled))
 
 
 async def test_an_aborted_call_takes_its_question_off_the_screen(model, pi_environment, pi_arguments):

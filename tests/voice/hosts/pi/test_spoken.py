@@ -10,7 +10,7 @@ from questionnaire.testing import HeldPresenter
 from voice.assembly import find_weights, make_speaker, make_transcriber, open_parts
 from voice.backends.recording import RecordingMicrophone
 from voice.chat import Chat
-from voice.events import AgentEnded, MessageQueued, NarrationEnded, ToolCalled, VoiceState
+from voice.events import AgentEnded, MessageQueued, NarrationEnded, NarrationEnding, ToolCalled, VoiceState
 from voice.hosts.pi.host import PiHost
 from voice.scenes.cues import CuedMicrophone
 from voice.settings import Settings
@@ -101,3 +101,33 @@ async def test_speech_reaches_pi_idle_and_busy_and_the_tool_is_away_while_voice_
         assert {"ask_user_question", "user_select"} <= model.listed
         # Other extensions in Pi hear of it, and answer.
         await until(lambda: log.exists() and '"name":"request"' in log.read_text())
+
+
+@pytest.mark.parametrize("pi_path", ["1.6.0"], indirect=True)
+async def test_a_dialog_of_pi_is_confirmed_by_two_phrases_and_by_nothing_less(
+    model, pi_environment, pi_arguments, recording_of
+):
+    """Symptom: a "yes" that was not meant for it lets an extension go on."""
+    replies = ["yes.wav", "no.wav", "yes.wav", await recording_of("Confirm, please.")]
+    async with a_chat(model, pi_environment, pi_arguments, HeldPresenter(), *replies) as (
+        chat,
+        microphone,
+        events,
+    ):
+
+        def narrated(words):
+            ended = [
+                event for event in of(events, NarrationEnded) if event.ending is NarrationEnding.COMPLETED
+            ]
+            return sum(words in event.text for event in ended)
+
+        for count, came in enumerate(["came: false", "came: true"], 1):
+            chat.send('call gate {"method": "confirm"}')
+            await until(lambda count=count: narrated("May I?") == count)
+            microphone.cue()  # yes
+            await until(lambda count=count: narrated("Only if you say confirm") == count)
+            assert len(of(events, ToolCalled)) == count - 1
+            microphone.cue()  # no, and the second phrase
+            await until(lambda count=count: len(of(events, ToolCalled)) == count)
+            assert of(events, ToolCalled)[-1].text == came
+            await until(lambda: not chat._host.busy)
