@@ -127,7 +127,7 @@ class WhisperTranscriber:
                 return await self._tasks.__aexit__(kind, error, traceback)
         finally:
             for pending in filter(None, (self._present, *self._queue)):
-                pending.fail(_stopped())
+                pending.settle(_stopped())
             await self._worker.kill()
 
     @property
@@ -142,13 +142,13 @@ class WhisperTranscriber:
     def submit(self, samples: Samples, *, vocabulary: Sequence[str] = ()) -> _Pending:
         """Ask for the text of up to 30 s of sound; returns at once."""
         pending = _Pending(samples, tuple(vocabulary))
-        self._queue_up(pending) if self._running else pending.fail(_stopped())
+        self._queue_up(pending) if self._running else pending.settle(_stopped())
         return pending
 
     def _queue_up(self, pending: _Pending) -> None:
         self._queue = deque(one for one in self._queue if not one.cancelled)
         if sum(one.seconds for one in self._queue) + pending.seconds > MOST_WAITING_S:
-            pending.fail(TranscriberError("Whisper is too far behind to take in any more."))
+            pending.settle(TranscriberError("Whisper is too far behind to take in any more."))
             return
         self._queue.append(pending)
         self._wanted.set()
@@ -238,22 +238,22 @@ class WhisperTranscriber:
                 if self._gave_up_the_card(failure.sentence):
                     tries_left = TRIES
                 elif (failure.loading or loading) and failure.kind != MemoryError.__name__:
-                    pending.fail(_translated(failure, self._model))
+                    pending.settle(_translated(failure, self._model))
                 elif not tries_left:
-                    pending.fail(_exhausted(failure))
+                    pending.settle(_exhausted(failure))
             except WorkerDied as death:
                 last_line = (death.last_words.splitlines() or [""])[-1]
                 why = f"{death}. {last_line}".strip()
                 if (death.loading or loading or not tries_left) and self._gave_up_the_card(why):
                     tries_left = TRIES
                 elif not tries_left:
-                    pending.fail(TranscriberDied(f"Whisper failed {TRIES} times: {why}"))
+                    pending.settle(TranscriberDied(f"Whisper failed {TRIES} times: {why}"))
             else:
                 self._cost_s = max(self._cost_s, answer["compute_s"] / pending.seconds)
                 if loading:
                     self._loaded_at_s = time.monotonic()
                 self._tell_if_behind()
-                pending.succeed(Transcript(**answer))
+                pending.settle(Transcript(**answer))
             if pending.done:
                 return
 
@@ -302,13 +302,11 @@ class _Pending:
     def cancel(self) -> None:
         self.unwanted.set()
 
-    def succeed(self, transcript: Transcript) -> None:
-        self._outcome = transcript
-        self._settled.set()
-
-    def fail(self, error: TranscriberError) -> None:
-        self._outcome = error
-        self._settled.set()
+    def settle(self, outcome: Transcript | TranscriberError) -> None:
+        """Give the answer; the first one holds."""
+        if not self.done:
+            self._outcome = outcome
+            self._settled.set()
 
 
 def _chosen(device: Device) -> str:

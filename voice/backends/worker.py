@@ -20,11 +20,12 @@ import importlib.util
 import json
 import os
 import queue
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any, BinaryIO
 
@@ -34,6 +35,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from voice.backends.lifeline import Lifeline, hold_on
 from voice.backends.vital_signs import LOADING_STILL_S, STILL_S, TICK_S, Vigil, signs_of
+from voice.tasks import send_signal
 
 Message = tuple[dict[str, Any], bytes]
 """A header (JSON) and its payload."""
@@ -47,11 +49,9 @@ Wanted = Callable[[], bool]
 _LOADING_WITHIN_S = 120.0
 """Until a child is prepared, at most."""
 
-_DIES_WITHIN_S = 0.2
-"""A killed child that is not gone by then, and waits for a disk, may wait for ever: it ends without us."""
-
-_DIES_AT_LAST = 50
-"""So many times that long for one that does not: a busy machine has not come to it yet."""
+_DIES_WITHIN_S = 2.0
+"""A killed child is gone at once. One that is not by then waits for a disk, maybe for ever, or the machine is
+very busy: it ends without us."""
 
 _PAUSE_S, _LONGEST_PAUSE_S = 0.25, 4.0
 """Before a child is started that died twice before it was prepared; each time twice as long."""
@@ -96,14 +96,17 @@ class _Garbled(Exception):
     """What came is no message."""
 
 
+_ENDED = "the child process ended"
+
+
 _BROKEN = (
     anyio.BrokenResourceError,
     anyio.ClosedResourceError,
     anyio.EndOfStream,
     anyio.IncompleteRead,
     anyio.DelimiterNotFound,
+    OSError,  # asyncio's own, of a pipe whose other end has just gone
     _Garbled,
-    ValueError,  # `kill` closed a file while the child was being started
 )
 
 
@@ -120,21 +123,17 @@ class Worker:
         """For the next child that is started."""
         self._turn = anyio.Lock()
         self._pause = anyio.sleep
-        self._process: anyio.abc.Process | None = None
-        self._replies: BufferedByteReceiveStream | None = None
-        self._stderr: IO[bytes] | None = None
-        self._lifeline: Lifeline | None = None
+        self._child: _Child | None = None
         self._kills = 0
         self._closed = False
         self._id = 0
-        self._prepared = False
         self._stillborn = 0
         """How many died, one after the other, before they were prepared."""
 
     @property
     def pid(self) -> int | None:
         """The child's process id, None while there is none."""
-        return self._process.pid if self._process is not None else None
+        return self._child.process.pid if self._child is not None else None
 
     async def request(
         self,
@@ -153,128 +152,140 @@ class Worker:
         Raises `WorkerDied` or `WorkerFailed`.
         """
         async with self._turn:
-            reply = await self._answer(header, payload, within_s, unwanted or anyio.Event())
-        if "error" in reply[0]:
-            error, sentence = reply[0]["error"], reply[0].get("sentence", "")
-            raise WorkerFailed(error, sentence, loading=reply[0].get("loading", False))
-        return reply
-
-    async def _answer(
-        self, header: Mapping[str, Any], payload: bytes, within_s: float, unwanted: anyio.Event
-    ) -> Message:
-        reply: Message | None = None
-        why = "the child process ended"
-        loading = True
-        try:
-            await self._start()
-            loading = not self._prepared
-            async with anyio.create_task_group() as tasks:
-                limits = (_LOADING_WITHIN_S, LOADING_STILL_S) if loading else (within_s, STILL_S)
-                vigil = Vigil(*limits, signs_of(self.pid) if self.pid is not None else None)
-
-                async def watch() -> None:
-                    nonlocal why
-                    while (finding := await self._look(vigil)) is None:
-                        pass
-                    why = finding
-                    tasks.cancel_scope.cancel()
-
-                tasks.start_soon(watch)
-                with suppress(*_BROKEN):
-                    await self._send({**header, "id": self._id}, payload)
-                    tasks.start_soon(self._say_unwanted, unwanted)
-                    while not self._prepared:
-                        said, _ = await self._receive()
-                        self._prepared = "prepared" in said
-                        if not self._prepared:
-                            raise _Garbled
-                        loading, self._stillborn = False, 0
-                        vigil.begin(within_s, STILL_S)
-                    reply = await self._receive()
-                tasks.cancel_scope.cancel()
-        except OSError as error:
-            why = f"it cannot be started: {error.strerror}"
-        except _BROKEN:
-            pass
-        finally:
-            if reply is None:
-                with anyio.CancelScope(shield=True):
-                    last_words = await self._last_words()
-                    await self.kill()
-        if reply is None:
-            self._stillborn += loading
-            raise WorkerDied(why, last_words, loading=loading)
-        return reply
+            self._id += 1
+            try:
+                child = await self._living()
+            except (OSError, anyio.ClosedResourceError) as error:
+                self._stillborn += 1
+                told = f"it cannot be started: {error.strerror}" if isinstance(error, OSError) else _ENDED
+                raise WorkerDied(told, loading=True) from None
+            header, payload = await self._answer(
+                child, {**header, "id": self._id}, payload, within_s, unwanted or anyio.Event()
+            )
+        if "error" in header:
+            raise WorkerFailed(
+                header["error"], header.get("sentence", ""), loading=header.get("loading", False)
+            )
+        return header, payload
 
     async def kill(self) -> None:
         """End the child at once; harmless where there is none. Never waits long for it to die."""
         self._kills += 1
-        process, self._process, self._replies = self._process, None, None
-        stderr, self._stderr = self._stderr, None
-        lifeline, self._lifeline = self._lifeline, None
-        try:
-            if process is not None:
-                with anyio.CancelScope(shield=True):
-                    await _end(process)
-        finally:
-            if lifeline is not None:  # at last: asyncio logs a child that it ended as unknown
-                lifeline.let_go()
-        if stderr is not None:
-            stderr.close()
+        child, self._child = self._child, None
+        if child is not None:
+            await child.end()
 
     async def close(self) -> None:
         """`kill`, for good: a request that waits, or that comes, starts no other child and fails."""
         self._closed = True
         await self.kill()
 
-    async def _start(self) -> None:
-        self._id += 1
-        if self._process is not None and self._process.returncode is None:
-            self._forget_words()
-            return
+    async def _living(self) -> _Child:
+        """The child that there is, or a new one; raises `OSError`, and `ClosedResourceError` after `kill`."""
+        if self._child is not None and self._child.process.returncode is None:
+            self._child.forget_words()
+            return self._child
         await self.kill()
-        self._prepared = False
         kills = self._kills
         if self._stillborn > 1:
             await self._pause(min(_PAUSE_S * 2 ** (self._stillborn - 2), _LONGEST_PAUSE_S))
         if self._closed or self._kills != kills:
             raise anyio.ClosedResourceError
+        child = await _Child.started([*self._command, *self.arguments])
+        if self._kills != kills:  # `kill` came before there was anything to end
+            await child.end()
+            raise anyio.ClosedResourceError
+        self._child = child
+        return child
+
+    async def _answer(
+        self,
+        child: _Child,
+        header: Mapping[str, Any],
+        payload: bytes,
+        within_s: float,
+        unwanted: anyio.Event,
+    ) -> Message:
+        reply: Message | None = None
+        why = _ENDED
+        limits = (within_s, STILL_S) if child.prepared else (_LOADING_WITHIN_S, LOADING_STILL_S)
+        vigil = Vigil(*limits, signs_of(child.process.pid))
+        try:
+            async with anyio.create_task_group() as tasks:
+
+                async def watch() -> None:
+                    nonlocal why
+                    while (finding := await child.look(vigil)) is None:
+                        pass
+                    why = finding
+                    tasks.cancel_scope.cancel()
+
+                async def say_unwanted() -> None:
+                    await unwanted.wait()
+                    with suppress(*_BROKEN):
+                        await child.send({"unwanted": header["id"]}, b"")
+
+                tasks.start_soon(watch)
+                with suppress(*_BROKEN):
+                    await child.send(header, payload)
+                    tasks.start_soon(say_unwanted)
+                    if not child.prepared:
+                        await child.until_prepared()
+                        self._stillborn = 0
+                        vigil.begin(within_s, STILL_S)
+                    reply = await child.receive()
+                tasks.cancel_scope.cancel()
+        finally:
+            if reply is None:
+                last_words = await child.end()
+                if self._child is child:
+                    self._child = None
+        if reply is None:
+            self._stillborn += not child.prepared
+            raise WorkerDied(why, last_words, loading=not child.prepared)
+        return reply
+
+
+class _Child:
+    """One process, and what belongs to it."""
+
+    def __init__(self, process: anyio.abc.Process, stderr: IO[bytes] | None, lifeline: Lifeline) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self.process = process
+        self.prepared = False
+        self._requests = process.stdin
+        self._replies = BufferedByteReceiveStream(process.stdout)
+        self._stderr = stderr
+        self._lifeline = lifeline
+        self._ending = anyio.Lock()
+        self._ended = False
+        self._last_words = ""
+
+    @classmethod
+    async def started(cls, command: Sequence[str]) -> _Child:
+        """Start one. Raises `OSError` where the program cannot be."""
+        lifeline = Lifeline()
+        stderr = None
         with suppress(OSError):  # a full disk takes the last words, and nothing else
             # It lives as long as the child. A file, since a pipe would have to be read all the time.
-            self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
-        self._lifeline = lifeline = Lifeline()
-        self._process = await anyio.open_process(
-            [*self._command, *self.arguments],
-            stderr=self._stderr or subprocess.DEVNULL,
-            start_new_session=True,
-            **lifeline.options,
-        )
+            stderr = tempfile.TemporaryFile()  # noqa: SIM115
+        try:
+            process = await anyio.open_process(
+                command, stderr=stderr or subprocess.DEVNULL, start_new_session=True, **lifeline.options
+            )
+        except BaseException:
+            lifeline.let_go()
+            if stderr is not None:
+                stderr.close()
+            raise
         lifeline.started()
-        assert self._process.stdout is not None
-        self._replies = BufferedByteReceiveStream(self._process.stdout)
-        if self._kills != kills:
-            raise anyio.ClosedResourceError  # `kill` came before there was anything to end
+        return cls(process, stderr, lifeline)
 
-    async def _look(self, vigil: Vigil) -> str | None:
-        """Wait until it is time, and see how the child does: why it should be ended, or None."""
-        await anyio.sleep(TICK_S)
-        process = self._process
-        if process is None or process.returncode is not None:
-            return "the child process ended"  # and something else holds its end of the pipe
-        return vigil.look(signs_of(process.pid))
+    async def send(self, header: Mapping[str, Any], payload: bytes) -> None:
+        await self._requests.send(_encoded(header, payload))
 
-    async def _say_unwanted(self, unwanted: anyio.Event) -> None:
-        await unwanted.wait()
-        with suppress(*_BROKEN):
-            await self._send({"unwanted": self._id}, b"")
-
-    async def _send(self, header: Mapping[str, Any], payload: bytes) -> None:
-        assert self._process is not None
-        assert self._process.stdin is not None
-        await self._process.stdin.send(_encoded(header, payload))
-
-    async def _receive(self) -> Message:
-        assert self._replies is not None
+    async def receive(self) -> Message:
         line = await self._replies.receive_until(b"\n", _MAX_HEADER)
         try:
             header = json.loads(line)
@@ -285,41 +296,50 @@ class Worker:
             raise _Garbled
         return header, await self._replies.receive_exactly(size) if size else b""
 
-    async def _last_words(self) -> str:
-        if self._process is not None:
-            with suppress(ProcessLookupError):
-                self._process.kill()  # whatever it had to say it has said
-            with anyio.move_on_after(_DIES_WITHIN_S):
-                await self._process.wait()
-        if self._stderr is None:
-            return ""
-        with suppress(ValueError, OSError):
-            self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - _LAST_WORDS))
-            return self._stderr.read().decode(errors="replace").strip("\0\n\r\t ")
-        return ""
+    async def until_prepared(self) -> None:
+        """Wait for its first word."""
+        said, _ = await self.receive()
+        if "prepared" not in said:
+            raise _Garbled
+        self.prepared = True
 
-    def _forget_words(self) -> None:
+    async def look(self, vigil: Vigil) -> str | None:
+        """Wait until it is time, and see how it does: why it should be ended, or None."""
+        await anyio.sleep(TICK_S)
+        if self.process.returncode is not None:
+            return _ENDED  # and something else holds its end of the pipe
+        return vigil.look(signs_of(self.process.pid))
+
+    def forget_words(self) -> None:
         """Let the file not grow with a library that complains at each request."""
         if self._stderr is not None and os.fstat(self._stderr.fileno()).st_size > _MAX_WORDS:
             os.ftruncate(self._stderr.fileno(), 0)
 
+    async def end(self) -> str:
+        """Kill it, and give back all that belongs to it; its last words. Harmless a second time."""
+        with anyio.CancelScope(shield=True):
+            async with self._ending:
+                if not self._ended:
+                    self._ended = True
+                    send_signal(self.process, signal.SIGKILL)  # whatever it had to say it has said
+                    with anyio.move_on_after(_DIES_WITHIN_S):
+                        await self.process.wait()
+                    self._lifeline.let_go()
+                    if self.process.returncode is not None:
+                        await self.process.aclose()
+                    for stream in (self.process.stdin, self.process.stdout):
+                        if stream is not None:
+                            await stream.aclose()
+                    self._last_words = self._words()
+        return self._last_words
 
-async def _end(process: anyio.abc.Process) -> None:
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            process.kill()
-        for _ in range(_DIES_AT_LAST):
-            with anyio.move_on_after(_DIES_WITHIN_S):
-                await process.wait()
-            signs = signs_of(process.pid)
-            if process.returncode is not None or (signs is not None and signs.on_disk):
-                break
-    if process.returncode is not None:
-        await process.aclose()
-        return
-    for stream in (process.stdin, process.stdout):
-        if stream is not None:
-            await stream.aclose()
+    def _words(self) -> str:
+        if self._stderr is None:
+            return ""
+        with self._stderr, suppress(OSError):
+            self._stderr.seek(max(0, self._stderr.seek(0, os.SEEK_END) - _LAST_WORDS))
+            return self._stderr.read().decode(errors="replace").strip("\0\n\r\t ")
+        return ""
 
 
 def serve(prepare: Callable[[Wanted], Handler]) -> None:

@@ -3,8 +3,10 @@
 import os
 import shlex
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,7 +58,10 @@ async def edit_text(text: str, read_fd: int, write_fd: int, written: Callable[[s
                     saved = _read(path, text) or saved
                     written(saved)
             except anyio.get_cancelled_exc_class():
-                process.terminate()  # it then gives the screen back, as it could not if it were killed
+                # It then gives the screen back, as it could not if it were killed. By its own method asyncio
+                # would take the exit code of one that has just ended away from itself, and log that.
+                with suppress(ProcessLookupError):
+                    os.kill(process.pid, signal.SIGTERM)
                 with anyio.move_on_after(_GRACE_S, shield=True):
                     await process.wait()
                 rescued = path.with_name(path.name + _RESCUED)

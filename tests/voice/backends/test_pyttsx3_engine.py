@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import numpy as np
 import psutil
 import pytest
@@ -38,6 +39,13 @@ async def engine() -> AsyncIterator[Pyttsx3Engine]:
 
 def children() -> list[psutil.Process]:
     return psutil.Process().children(recursive=True)
+
+
+async def none_but(before: list[psutil.Process]) -> None:
+    """Wait until there are no other children: one that was killed takes a moment on a busy machine."""
+    with anyio.fail_after(60):
+        while not set(children()) <= set(before):  # noqa: ASYNC110
+            await anyio.sleep(0.01)
 
 
 def loudness(samples: np.ndarray) -> float:
@@ -286,18 +294,24 @@ async def test_a_child_killed_between_requests_is_replaced(engine: Pyttsx3Engine
 
 
 @on_linux
-async def test_a_child_killed_in_the_middle_is_replaced(engine: Pyttsx3Engine) -> None:
+@pytest.mark.parametrize("passes", [0, 3, 30, 300])
+async def test_a_child_killed_in_the_middle_is_replaced(engine: Pyttsx3Engine, passes: int) -> None:
     whole = (await engine.render("word " * 400)).duration_s
-    for delay_s in (0.0, 0.02, 0.05, 0.1):
-        async with anyio.create_task_group() as group:
-            group.start_soon(kill_after, delay_s, engine)
-            assert (await engine.render("word " * 400)).duration_s == pytest.approx(whole, rel=0.02)
+    first = engine.pid
+    assert first is not None
 
+    async def kill() -> None:
+        for _ in range(passes):
+            await anyio.lowlevel.checkpoint()
+        if engine.pid == first:  # never the one that replaces it: of two deaths it is told
+            os.kill(first, signal.SIGKILL)
 
-async def kill_after(delay_s: float, engine: Pyttsx3Engine) -> None:
-    await anyio.sleep(delay_s)
-    if engine.pid is not None:
-        os.kill(engine.pid, signal.SIGKILL)
+    async with anyio.create_task_group() as group:
+        group.start_soon(kill)
+        assert (await engine.render("word " * 400)).duration_s == pytest.approx(whole, rel=0.02)
+    # Where the sound was there before, the child is replaced now.
+    assert (await engine.render("One.")).duration_s > 0.2
+    assert engine.pid != first
 
 
 @on_linux
@@ -324,11 +338,10 @@ async def test_no_child_is_left() -> None:
         await engine.render("One.")
         (child,) = [process for process in children() if process not in before]
         assert child.pid == engine.pid
-    assert not child.is_running()
-    assert children() == before
+    await none_but(before)
     with pytest.raises(SpeechEngineDied, match="closed"):
         await engine.render("Two.")
-    assert children() == before
+    await none_but(before)
 
 
 @on_linux
@@ -345,7 +358,7 @@ async def test_closing_in_the_middle_of_a_request_ends_it() -> None:
         group.start_soon(close)
         with pytest.raises(SpeechEngineDied, match="closed"):
             await render_for_ever(engine)
-    assert children() == before
+    await none_but(before)
 
 
 @on_linux
@@ -363,7 +376,7 @@ async def test_closing_fails_whoever_waits_too_and_no_child_is_started_for_them(
             group.start_soon(ask)
         await anyio.sleep(0.05)
         await engine.aclose()
-    assert children() == before
+    await none_but(before)
 
 
 async def render_for_ever(engine: Pyttsx3Engine) -> None:
@@ -579,7 +592,10 @@ async def test_a_narration_goes_on_when_the_engine_hangs_in_its_middle(engine: P
     assert narrated.ending is NarrationEnding.COMPLETED
     assert speaker.sounds == 9
     assert stopped
-    assert not psutil.pid_exists(stopped[0])
+    assert engine.pid not in stopped
+    with anyio.fail_after(60):
+        while psutil.pid_exists(stopped[0]):  # noqa: ASYNC110
+            await anyio.sleep(0.01)
 
 
 @pytest.mark.parametrize(
@@ -611,13 +627,13 @@ async def test_an_engine_that_hangs_is_given_up(fake: MakeFake, monkeypatch: pyt
     async with fake("time.sleep(600)") as engine:
         with pytest.raises(SpeechEngineDied, match="no answer within"):
             await engine.render("Hello.")
-        assert children() == before
+        await none_but(before)
 
 
 async def test_an_engine_that_hangs_once_is_replaced(
     fake: MakeFake, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(pyttsx3_engine, "_ANSWER_WITHIN_S", 0.2)
+    monkeypatch.setattr(pyttsx3_engine, "_ANSWER_WITHIN_S", 1.0)
     body = f"""
         from pathlib import Path
         hung = Path({str(tmp_path / "hung")!r})

@@ -269,14 +269,24 @@ async def test_whoever_waits_for_one_text_is_told_before_it_is_there(made, monke
 
 
 async def test_loading_is_not_being_behind(made, monkeypatch):
-    monkeypatch.setattr(whisper_module, "BEHIND_S", 0.2)
-    monkeypatch.setattr(whisper_module, "_LOOK_S", 0.1)
+    monkeypatch.setattr(whisper_module, "_LOOK_S", 0.05)
+    body = """
+    def load(self):
+        while not (FOLDER / "go on").exists():
+            time.sleep(0.01)
+    """
     told = []
-    async with made("def load(self):\n    time.sleep(1)", on_notice=told.append) as transcriber:
-        transcriber.submit(SOUND)
+    looked = anyio.Event()
+    async with made(body, on_notice=told.append) as transcriber:
+        pending = transcriber.submit(SOUND)
+        pending.asked_at_s -= 1_000  # it has been waiting for so long
+        look = transcriber._tell_if_behind
+        monkeypatch.setattr(transcriber, "_tell_if_behind", lambda: (look(), looked.set()))
         with anyio.fail_after(LONG):
-            await transcriber.ready()
-        assert not told
+            await looked.wait()
+            assert not told
+            (transcriber._model / "go on").touch()
+        assert await text_of(pending) == "well"
 
 
 async def test_what_is_superseded_never_piles_up(made):
@@ -371,7 +381,15 @@ async def test_leaving_waits_for_nothing_and_leaves_no_child(made, body, stopped
                 os.kill(transcriber.pid, signal.SIGSTOP)
         with pytest.raises(TranscriberError):
             await pending.result()
-    assert set(psutil.Process().children(recursive=True)) <= before
+        await until(lambda: set(psutil.Process().children(recursive=True)) <= before)
+
+
+async def test_leaving_takes_no_text_back(made):
+    async with made() as transcriber:
+        pending = transcriber.submit(SOUND)
+        with anyio.fail_after(LONG):
+            await pending.result()
+    assert await text_of(pending) == "well"
 
 
 # --- The graphics card ------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ import pytest
 
 from voice.backends import worker as worker_module
 from voice.backends.lifeline import Lifeline
-from voice.backends.vital_signs import Signs
 from voice.backends.worker import Worker, WorkerDied, WorkerFailed
 
 pytestmark = pytest.mark.anyio
@@ -150,7 +149,6 @@ async def test_a_child_killed_between_two_requests_is_replaced(worker):
     await echoed(worker, 1)
     child = psutil.Process(worker.pid)
     child.kill()
-    child.wait(LONG)
     with suppress(WorkerDied):  # whether the event loop knows of the death yet is its own affair
         await echoed(worker, 2)
     assert await echoed(worker, 3) == 3
@@ -166,7 +164,7 @@ async def test_a_child_that_ends_in_the_middle_of_a_request_is_noticed_and_repla
     child = psutil.Process(worker.pid)
     with anyio.fail_after(LONG), pytest.raises(WorkerDied, match="ended"):
         await worker.request({"do": death}, within_s=600)
-    assert not child.is_running()
+    until(lambda: not child.is_running())
     assert await echoed(worker, 2) == 2
 
 
@@ -209,7 +207,7 @@ async def test_what_a_child_writes_to_standard_error_does_not_grow_for_ever(work
     monkeypatch.setattr(worker_module, "_MAX_WORDS", 10_000)
     for _ in range(5):
         await worker.request({"do": "complain", "bytes_of_it": 20_000}, within_s=LONG)
-    assert os.fstat(worker._stderr.fileno()).st_blocks * 512 < 50_000
+    assert os.fstat(worker._child._stderr.fileno()).st_blocks * 512 < 50_000
     with pytest.raises(WorkerDied) as caught:
         await worker.request({"do": "die"}, within_s=LONG)
     assert caught.value.last_words.endswith("last words")
@@ -293,7 +291,7 @@ async def test_a_child_that_hangs_is_killed_long_before_its_time_is_up(worker, h
     child = psutil.Process(worker.pid)
     with anyio.fail_after(LONG), pytest.raises(WorkerDied, match="no sign of life"):
         await worker.request({"do": how}, within_s=600)
-    assert not child.is_running()
+    until(lambda: not child.is_running())
     assert await echoed(worker, 2) == 2
 
 
@@ -306,7 +304,7 @@ async def test_a_child_that_is_stopped_is_killed_and_replaced(worker, payload):
     child.suspend()
     with anyio.fail_after(LONG), pytest.raises(WorkerDied, match="no sign of life"):
         await worker.request({"do": "echo", "say": 2}, payload, within_s=600)
-    assert not child.is_running()
+    until(lambda: not child.is_running())
     assert await echoed(worker, 3) == 3
 
 
@@ -315,7 +313,7 @@ async def test_a_child_that_goes_round_without_end_is_killed_when_its_time_is_up
     child = psutil.Process(worker.pid)
     with anyio.fail_after(LONG), pytest.raises(WorkerDied, match=r"no answer within 0\.3 s"):
         await worker.request({"do": "go round"}, within_s=0.3)
-    assert not child.is_running()
+    until(lambda: not child.is_running())
 
 
 @on_linux
@@ -382,18 +380,17 @@ async def test_a_child_that_others_keep_from_the_processor_is_not_killed(worker)
 async def test_a_child_that_waits_where_nothing_can_end_it_is_left_behind(worker, monkeypatch):
     await echoed(worker, 1)
     child = psutil.Process(worker.pid)
-    process = worker._process
-    monkeypatch.setattr(type(process), "kill", lambda _self: None)
+    process = worker._child.process
+    monkeypatch.setattr(worker_module, "_DIES_WITHIN_S", 0.1)
+    monkeypatch.setattr(worker_module, "send_signal", lambda *_: None)
     monkeypatch.setattr(Lifeline, "let_go", lambda _self: None)
-    on_disk = Signs(0.0, runnable=False, on_disk=True)
-    monkeypatch.setattr(worker_module, "signs_of", lambda _pid: on_disk)
     child.suspend()
     try:
         with anyio.fail_after(LONG):
             await worker.kill()
         assert worker.pid is None
+        assert child.is_running()
     finally:
-        monkeypatch.undo()
         child.kill()
         with anyio.fail_after(LONG):
             await process.aclose()
@@ -407,7 +404,7 @@ async def test_a_cancelled_request_leaves_no_child(worker):
     child = psutil.Process(worker.pid)
     with anyio.move_on_after(0.3):
         await worker.request({"do": "hang"}, within_s=LONG)
-    assert not child.is_running()
+    until(lambda: not child.is_running())
     assert await echoed(worker, 2) == 2
 
 
@@ -446,20 +443,68 @@ async def test_what_is_unwanted_is_that_request_and_none_after_it(worker):
         still.set()
 
 
-async def test_a_child_that_is_ended_while_it_is_started_is_a_death_and_lives_no_longer(worker):
+async def test_a_child_that_is_ended_while_it_is_started_is_a_death_and_lives_no_longer(worker, monkeypatch):
     before = set(psutil.Process().children())
+    starting = anyio.Event()
+    started = anyio.open_process
+
+    async def start(*arguments, **options):
+        starting.set()
+        await anyio.lowlevel.checkpoint()
+        return await started(*arguments, **options)
+
+    monkeypatch.setattr(anyio, "open_process", start)
     async with anyio.create_task_group() as tasks:
 
         async def ask():
             with pytest.raises(WorkerDied):
-                await worker.request({"do": "hang"}, within_s=5)
+                await worker.request({"do": "hang"}, within_s=LONG)
 
         tasks.start_soon(ask)
-        while worker._stderr is None:
-            await anyio.lowlevel.checkpoint()
+        await starting.wait()
         await worker.kill()
     assert worker.pid is None
-    assert set(psutil.Process().children()) <= before
+    until(lambda: set(psutil.Process().children()) <= before)
+
+
+@pytest.mark.parametrize("payload", [b"", bytes(2_000_000)], ids=["short", "longer than the pipe"])
+async def test_closing_at_any_moment_of_a_request_is_a_death_and_nothing_else(worker, payload):
+    for passes in (0, 1, 2, 3, 5, 20):
+        closing = Worker("a_child")
+
+        async def ask(worker=closing):
+            with pytest.raises(WorkerDied, match="the child process ended"):
+                await worker.request({"do": "hang"}, payload, within_s=600)
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            while closing.pid is None:
+                await anyio.lowlevel.checkpoint()
+            for _ in range(passes):
+                await anyio.lowlevel.checkpoint()
+            await closing.close()
+
+
+async def test_closing_in_the_middle_of_an_answer_is_a_death_and_nothing_else(worker):
+    await echoed(worker, 1)
+    half_way = anyio.Event()
+    replies = worker._child._replies
+    receive = replies.receive_exactly
+
+    async def rest_of(size):
+        half_way.set()
+        return await receive(size)
+
+    replies.receive_exactly = rest_of
+    async with anyio.create_task_group() as tasks:
+
+        async def ask():
+            with pytest.raises(WorkerDied, match="the child process ended"):
+                await worker.request({"do": "say", "what": '{"bytes": 10}\n'}, within_s=600)
+
+        tasks.start_soon(ask)
+        await half_way.wait()
+        await worker.close()
 
 
 async def test_what_keeps_a_child_from_its_work_is_the_answer_to_every_request(tmp_path, monkeypatch):

@@ -31,7 +31,7 @@ from voice.hosts.pi.requests import DIALOGS, QUIET, Request, read_request
 from voice.hosts.pi.rpc import LastWords, Rpc
 from voice.hosts.pi.turns import Turns
 from voice.ports import Delivery
-from voice.tasks import lone_errors
+from voice.tasks import lone_errors, send_signal
 
 _log = logging.getLogger(__name__)
 
@@ -389,8 +389,7 @@ async def _ended(process: Process) -> AsyncGenerator[None]:
             with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
                 assert process.stdin is not None
                 await process.stdin.aclose()
-            with suppress(ProcessLookupError):
-                process.terminate()
+            send_signal(process, signal.SIGTERM)
             with anyio.move_on_after(_ENDS_WITHIN_S):
                 await process.wait()
             if process.returncode is None:
