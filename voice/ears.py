@@ -96,20 +96,24 @@ def _never(_stop: Spoken) -> bool:
 
 @dataclass(frozen=True)
 class _HeardLate:
-    """What came while we still spoke, and was heard when we were silent."""
+    """What came while we still spoke, or the keyboard held the microphone, and was heard after that."""
 
     start_s: float
+    whole_from_s: float
+    """What begins before then may have begun earlier, and have lost that."""
     end_s: float
-    cut: bool
-    """Whether there was more before it."""
+    lost_to: DiscardReason
+    """Why nothing earlier was heard."""
 
     def holds(self, at_s: float) -> bool:
         return self.start_s - AT_ONCE_S <= at_s < self.end_s - AT_ONCE_S
 
-    def has_whole(self, heard: Span) -> bool:
-        """Whether an utterance that begins in it is sure to begin there, and goes on after it."""
-        late_enough = not self.cut or heard.start_s >= self.start_s + SAME_BREATH_S - AT_ONCE_S
-        return late_enough and heard.end_s >= self.end_s + GOES_ON_S - AT_ONCE_S
+    def forbids(self, heard: Span) -> DiscardReason | None:
+        """Why an utterance that begins in it is no message; None where it is whole, and goes on after it."""
+        if heard.start_s < self.whole_from_s - AT_ONCE_S:
+            return self.lost_to
+        goes_on = heard.end_s >= self.end_s + GOES_ON_S - AT_ONCE_S
+        return None if goes_on else DiscardReason.TALKED_OVER
 
 
 StopPhrase = Callable[[str, str], Spoken | None]
@@ -155,7 +159,10 @@ class Ears:
         self._remover = Remover()
         self._echoes = 0
         self._muffled_frames = 0
-        """How many of the last frames were not heard, since we spoke."""
+        """How many of the last frames were not heard, since we spoke; what came before the keyboard let go of
+        the microphone is not among them."""
+        self._held_frames = 0
+        """How many frames before those were not heard, since the keyboard held the microphone."""
         self._late: deque[_HeardLate] = deque(maxlen=8)
         """What was heard late: what began in it must go on after it."""
         self._turn_started_s = 0.0
@@ -201,15 +208,16 @@ class Ears:
             self._left.append(frame)
         gate_open = self._floor.hears_next_frame()
         overheard = await self._overhear(listen=self.stop_while_silent or not gate_open, eager=not gate_open)
-        if gate_open or self._duplex is not Duplex.HALF:
+        if self._held:
+            self._muffled_frames = 0
+            self._held_frames = 0 if self.speaking else self._held_frames + 1
+            events = await self.hearing.skip(keep=True)
+        elif gate_open or self._duplex is not Duplex.HALF:
             events = self._heard_late()
-            if self._held:
-                events += await self.hearing.skip(keep=True)
-            else:
-                events += await self.hearing.push(frame)
+            events += await self.hearing.push(frame)
         else:
             self._muffled_frames += 1
-            events = await self.hearing.skip(keep=self._held)
+            events = await self.hearing.skip()
         fell_back = self._weigh(events)
         return self._judged(events) + fell_back + self._obeyed(overheard)
 
@@ -262,16 +270,25 @@ class Ears:
     # --- The gate -----------------------------------------------------------------------------------------
 
     def _heard_late(self) -> list[Event]:
-        """Hear what came while we still spoke, now that we are silent: a reply may have begun in it."""
+        """Hear what came while we still spoke, now that we are silent: a reply may have begun in it.
+
+        Of a reply that began earlier than is looked back, or while the keyboard held the microphone, the
+        beginning is lost. So of that a breath is heard as well: to know such a reply, and to send none.
+        """
         muffled, self._muffled_frames = self._muffled_frames, 0
-        unobeyed = round((self.now_s - self._obeyed_s) / FRAME_S)
-        # What is in the same breath with something earlier lost that: so much more is heard to know it.
-        late = min(muffled, unobeyed, round((LOOK_BACK_S + SAME_BREATH_S) / FRAME_S))
-        if late <= 0 or self._held or self.speaking or not self._played.known:
+        held, self._held_frames = self._held_frames, 0
+        breath, unobeyed = round(SAME_BREATH_S / FRAME_S), round((self.now_s - self._obeyed_s) / FRAME_S)
+        whole = min(muffled, unobeyed, round(LOOK_BACK_S / FRAME_S))
+        late = min(muffled + min(held, breath), unobeyed, whole + breath)
+        if late <= 0 or self.speaking or not self._played.known:
             return []
-        cut = late < min(muffled, unobeyed)
-        self._late.append(_HeardLate(self.now_s - late * FRAME_S, self.now_s, cut))
+        now_s = self.now_s
+        lost_to = DiscardReason.TYPED_INSTEAD if whole == muffled else DiscardReason.TALKED_OVER
+        self._late.append(_HeardLate(now_s - late * FRAME_S, now_s - whole * FRAME_S, now_s, lost_to))
         # The frame that is to be heard now is on the tape already.
+        if self._canceller is not None:
+            left: Samples = self._left.last(late, before=1)
+            return self.hearing.recall(list(framed(left)))
         known = round(LEARNT_FROM_S / FRAME_S)
         heard, played = self._heard.last(known, before=1), self._played.last(known, before=1)
         cleaned = less(heard, own_voice(heard, played))
@@ -323,8 +340,8 @@ class Ears:
         assert message.heard is not None, "it was spoken"
         heard = message.heard
         late = next((late for late in self._late if late.holds(heard.start_s)), None)
-        if late is not None and not late.has_whole(heard):
-            return [Discarded(DiscardReason.TALKED_OVER, message.text, self.now_s, message.utterances)]
+        if late is not None and (reason := late.forbids(heard)) is not None:
+            return [Discarded(reason, message.text, self.now_s, message.utterances)]
         left = without_echo(message.text, heard, self._floor.said)
         weighed = next((sound for start_s, sound in self._weighed if start_s == heard.start_s), None)
         if weighed is not None:

@@ -353,6 +353,13 @@ async def test_a_long_reply_that_began_while_we_spoke_is_weighed_while_it_is_on_
     assert room.messages == ["A long one."]
 
 
+class NoEcho:
+    """An echo canceller for a room without echo."""
+
+    def cancel(self, near, _far):
+        return near
+
+
 async def test_the_canceller_gets_every_frame_with_what_was_played_and_its_result_is_heard():
     class Deaf:
         def __init__(self):
@@ -513,6 +520,62 @@ async def test_what_began_while_the_keyboard_held_the_microphone_is_not_heard_la
     ears.release()
     await room.goes_on(2.0)
     assert not transcriber.asked
+
+
+async def test_what_was_said_while_the_keyboard_held_the_microphone_is_not_heard_after_our_voice_either():
+    """Symptom: a reply that was typed over, while we spoke, is sent with the next one."""
+    ears, _ = ears_with("Do that.")
+    room = Room(ears)
+    with ears.narration():
+        ears.on_sentence(QUESTION)
+        await room.goes_on(0.5, plays=True)
+        ears.hold()
+        await room.goes_on(0.5, plays=True, person=True)  # another reply, that is over
+        await room.goes_on(1.0, plays=True)
+        ears.release()
+        await room.goes_on(0.6, plays=True)
+        began = len(room.heard)
+        await room.goes_on(0.4, plays=True, person=True)
+    await room.goes_on(0.5, person=True)
+    await room.goes_on(3.0)
+    assert room.messages == ["Do that."]
+    (message,) = room.those(UserMessage)
+    assert message.heard.start_s == pytest.approx(began * FRAME_S, abs=0.021)
+
+
+@pytest.mark.parametrize("duplex", list(Duplex))
+@pytest.mark.parametrize("narrated_s", [0.0, 1.0])
+async def test_a_reply_that_began_while_the_keyboard_held_the_microphone_is_shown_and_not_sent(
+    duplex, narrated_s
+):
+    """Symptom: a line is taken away while somebody says "don't delete it", and "delete it" is sent."""
+    ears, _ = ears_with("Delete it.", duplex=duplex, canceller=NoEcho())
+    ears.plays_nothing()
+    room = Room(ears, echo=0.0)
+    ears.hold()
+    await room.goes_on(1.0)
+    await room.goes_on(0.6, person=True)
+    ears.release()
+    await room.narrates(narrated_s, person_from_s=0.0)
+    await room.goes_on(0.6, person=True)
+    await room.goes_on(3.0)
+    assert not room.messages
+    assert [(event.reason, event.text) for event in room.those(Discarded)] == [
+        (DiscardReason.TYPED_INSTEAD, "Delete it.")
+    ]
+
+
+@pytest.mark.parametrize("duplex", list(Duplex))
+async def test_a_reply_that_begins_as_soon_as_the_keyboard_lets_go_of_the_microphone_arrives(duplex):
+    ears, _ = ears_with("Delete it.", duplex=duplex, canceller=NoEcho())
+    room = Room(ears, echo=0.0)
+    ears.hold()
+    await room.narrates(1.0)
+    await room.goes_on(1.0)
+    ears.release()
+    await room.goes_on(0.6, person=True)
+    await room.goes_on(3.0)
+    assert room.messages == ["Delete it."]
 
 
 async def test_a_turn_can_be_dropped_with_its_words():
