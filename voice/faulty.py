@@ -369,6 +369,11 @@ class FaultyJournal(Faulty):
         elif self.fault is None:
             await self._inner.written()
 
+    @property
+    def fails(self) -> bool:
+        """Whether nothing can be kept now."""
+        return self.fault not in (None, Fault.SLOW) or self._inner.fails
+
     def decided(self, utterances: Sequence[str], text: str, reason: DiscardReason | None = None) -> None:
         """Take note of what became of them, now or later."""
         kept = _kept(utterances)

@@ -187,8 +187,14 @@ class Journal(Protocol):
     def decided(self, utterances: Sequence[str], text: str, reason: DiscardReason | None = None) -> None:
         """Say what became of them: a message on its way to the host, or no message, for this reason.
 
-        Where that is none of `KEPT_REASONS` they are forgotten.
+        Where that is none of `KEPT_REASONS` they are forgotten. Of several ``text`` is what was made of them
+        together: each keeps the words that it was decided with before.
         """
+        ...
+
+    @property
+    def fails(self) -> bool:
+        """Whether the disk did not take what it was given last, or does not answer."""
         ...
 
     def accepted(self, utterances: Sequence[str]) -> None:

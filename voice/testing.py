@@ -418,6 +418,8 @@ class ScriptedJournal:
         """What is kept, by id: what would be offered after a crash now."""
         self.forgotten: dict[str, DiscardReason | None] = {}
         """Why what was kept is not any more; None: the host has it."""
+        self.fails = False
+        """Whether it says that the disk takes nothing."""
         self._gate = _Gate()
 
     def hold(self) -> None:
@@ -462,7 +464,8 @@ class ScriptedJournal:
             if reason is not None and reason not in KEPT_REASONS:
                 self._forget(utterance, reason)
             else:
-                entry.text, entry.reason, entry.decided = text, reason, True
+                entry.text = text if len(utterances) == 1 else entry.text
+                entry.reason, entry.decided = reason, True
 
     def accepted(self, utterances: Sequence[str]) -> None:
         """Forget what the host has; complains where nobody had said that it is a message."""

@@ -81,7 +81,6 @@ def retry(*, entry_id: str, model: str | None, language: str | None) -> None:
     from voice.assembly import find_weights, make_transcriber
     from voice.errors import JournalError, TranscriberError
     from voice.events import Discarded, DiscardReason, UserMessage
-    from voice.journal.entries import decided
     from voice.journal.sound import KeptMicrophone
     from voice.listening.judging import joined
     from voice.replay import replay
@@ -112,8 +111,10 @@ def retry(*, entry_id: str, model: str | None, language: str | None) -> None:
                 mend=f"listen to it: voice journal play {entry.id}",
             )
         text = joined(texts)
-        reason = None if entry.reason is DiscardReason.NOT_TRANSCRIBED else entry.reason
-        store.write(entry.id, decided(text, reason))
+        if not store.tell(entry.id, text):
+            raise JournalError(
+                f"{entry.id} was sent or forgotten meanwhile.", mend="see what is left: voice journal list"
+            )
     tell(text)
 
 

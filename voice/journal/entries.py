@@ -65,6 +65,8 @@ class Entry:
     """Its words, as far as they are known."""
     reason: DiscardReason | None = None
     """Why it was not sent, where that was decided."""
+    told: bool = False
+    """Whether its words were found out later, from its sound."""
     taken_by: str = ""
     """The later session that sends it."""
     size: int = 0
@@ -90,7 +92,7 @@ class Entry:
     def whole(self) -> bool:
         """Whether its text is all that can be had of it; else it is to be transcribed before it is sent."""
         known = self.state is not State.OPEN and self.reason is not DiscardReason.NOT_TRANSCRIBED
-        return bool(self.text.strip()) and known
+        return bool(self.text.strip()) and (known or self.told)
 
     def pending(self, running: Collection[str]) -> bool:
         """Whether it was not delivered, and nobody is about to: its session has ended, or gave it up."""
@@ -125,9 +127,14 @@ def began(kind: Kind, at: float) -> bytes:
     return _line(event="began", kind=kind, at=at)
 
 
-def decided(text: str, reason: DiscardReason | None = None) -> bytes:
-    """It is a message with this text, or, for a reason, none."""
+def decided(text: str | None, reason: DiscardReason | None = None) -> bytes:
+    """It is a message with this text, or, for a reason, none; without a text its words are what they were."""
     return _line(event="decided", text=text, reason=reason)
+
+
+def told(text: str) -> bytes:
+    """This is what it says, as was found out from its sound, whatever becomes of it."""
+    return _line(event="told", text=text)
 
 
 def taken(session: str) -> bytes:
@@ -146,12 +153,13 @@ def _line(**fields: Any) -> bytes:
     return json.dumps(fields).encode() + b"\n"
 
 
-def read(name: str, lines: bytes, size: int = 0) -> Entry | None:
+def read(name: str, lines: bytes, size: int = 0, changed_at: float = 0.0) -> Entry | None:
     """The entry with these lines and so many bytes of sound; None where there is nothing of ours in it.
 
-    A line that was not written whole, or is none of ours, is passed over: the others count.
+    A line that was not written whole, or is none of ours, is passed over: the others count. One that lost its
+    first line began when its files were changed last.
     """
-    entry, known = Entry(name, size=size), size > 0
+    entry, known = Entry(name, began_at=changed_at, size=size), size > 0
     for line in lines.splitlines():
         try:
             fields = json.loads(line)
@@ -164,7 +172,7 @@ def read(name: str, lines: bytes, size: int = 0) -> Entry | None:
 
 def _after(entry: Entry, fields: Mapping[str, Any]) -> Entry:
     match fields["event"]:
-        case "decided" | "taken" if entry.over:
+        case "decided" | "told" | "taken" if entry.over:
             return entry  # whatever comes too late: it is not sent twice
         case "began":
             kind: Kind = "typed" if fields["kind"] == "typed" else "spoken"
@@ -175,7 +183,10 @@ def _after(entry: Entry, fields: Mapping[str, Any]) -> Entry:
         case "decided":
             reason = fields["reason"]
             reason = None if reason is None else DiscardReason(reason)
-            return replace(entry, state=State.DECIDED, text=str(fields["text"]), reason=reason)
+            text = entry.text if fields["text"] is None else str(fields["text"])
+            return replace(entry, state=State.DECIDED, text=text, reason=reason)
+        case "told":
+            return replace(entry, state=State.DECIDED, text=str(fields["text"]), told=True)
         case "taken":
             return replace(entry, taken_by=str(fields["by"]), reason=None)
         case "accepted":
@@ -196,16 +207,20 @@ class Bounds:
     largest_mb: float
 
     def beyond(self, entries: Sequence[Entry], now: float, running: Collection[str]) -> list[Entry]:
-        """Those that go, the oldest first; never one that is in the hands of a session that runs."""
-        free = sorted((entry for entry in entries if entry.session not in running), key=lambda one: one.order)
-        too_old = [entry for entry in free if now - entry.began_at > self.longest_days * _DAY_S]
-        left = sum(entry.size for entry in entries) - sum(entry.size for entry in too_old)
-        going = list(too_old)
-        for entry in free[len(too_old) :]:
+        """Those that go: what is too old, then what was delivered, then the rest, each the oldest first.
+
+        Never one that is in the hands of a session that runs.
+        """
+        free = sorted((one for one in entries if one.over or one.pending(running)), key=lambda one: one.order)
+        oldest_at = now - self.longest_days * _DAY_S
+        going = [entry for entry in free if entry.began_at < oldest_at]
+        left = sum(entry.size for entry in entries) - sum(entry.size for entry in going)
+        for entry in sorted(free, key=lambda one: not one.over):
             if left <= self.largest_mb * _MB:
                 break
-            left -= entry.size
-            going.append(entry)
+            if entry.began_at >= oldest_at:
+                left -= entry.size
+                going.append(entry)
         return going
 
 

@@ -50,7 +50,7 @@ def named(names: Sequence[str], listed: Sequence[Entry]) -> tuple[list[Entry], l
 def told(entry: Entry, when: str) -> str:
     """One entry in a line."""
     what = f"{entry.kind}, {entry.seconds:.1f} s" if entry.kind == "spoken" else entry.kind
-    why = f", {str(entry.reason).replace('_', ' ')}" if entry.reason else ""
+    why = f", {str(entry.reason).replace('_', ' ')}" if entry.reason and not entry.told else ""
     return f"{when}  {what}{why}: {shown(entry)}"
 
 

@@ -34,7 +34,7 @@ def run(*arguments):
 
 
 def keep(store, name, text="", reason=None, samples=None, at=1_700_000_000.0):
-    store.write(name, began("typed" if samples is None else "spoken", at))
+    store.begin(name, began("typed" if samples is None else "spoken", at))
     if samples is not None:
         store.write_sound(name, samples)
         store.end_sound(name)

@@ -68,7 +68,7 @@ def test_a_folder_that_is_not_there_yet_is_looked_for_and_not_made(tmp_path):
 def test_what_was_not_delivered_is_counted(tmp_path):
     with Store(tmp_path / "journal") as store:
         session = store.begin_session(talks=False)
-        store.write(f"{session}-1", began("typed", 1.0) + decided("secret words", DiscardReason.CUT_OFF))
+        store.begin(f"{session}-1", began("typed", 1.0) + decided("secret words", DiscardReason.CUT_OFF))
     finding = examine_folder(tmp_path / "journal")
     assert (finding.mark, finding.figures["pending"]) == ("weak", 1.0)
     assert "voice journal list" in finding.mend

@@ -1,6 +1,7 @@
 """Entries as the fold of their lines, what is pending, and what goes."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,19 @@ from hypothesis import strategies as st
 
 from voice.events import DiscardReason
 from voice.journal import entries
-from voice.journal.entries import ACCEPTED, FORGOTTEN, ID, Bounds, Entry, State, began, decided, read, taken
+from voice.journal.entries import (
+    ACCEPTED,
+    FORGOTTEN,
+    ID,
+    Bounds,
+    Entry,
+    State,
+    began,
+    decided,
+    read,
+    taken,
+    told,
+)
 from voice.ports import KEPT_REASONS
 
 DAY_S = 86_400.0
@@ -80,6 +93,9 @@ def test_it_is_pending_when_its_session_is_over_or_gave_it_up():
         (decided("Merge", DiscardReason.NOT_TRANSCRIBED), False),
         (decided("", DiscardReason.CUT_OFF), False),
         (decided("Merge", DiscardReason.NOT_TRANSCRIBED) + decided("Merge it."), True),
+        (decided("Merge", DiscardReason.NOT_TRANSCRIBED) + told("Merge it."), True),
+        (told("Merge it."), True),
+        (told(" "), False),
     ],
 )
 def test_what_can_be_sent_has_all_of_its_words(lines, whole):
@@ -138,7 +154,22 @@ def test_walk_what_is_left_is_within_the_bounds_and_nothing_more_went_than_had_t
         assert too_old or size + last.size > 10e6 or sum(o.size for o in going if o.order >= last.order) > 0
 
 
+def test_what_was_delivered_goes_before_what_was_not():
+    bounds = Bounds(longest_days=7, largest_mb=10)
+    delivered = replace(entry("bbbb-1", 1, 4), state=State.ACCEPTED)
+    there = entry("aaaa-1", 6, 4), delivered, entry("aaaa-2", 0, 4), entry("aaaa-3", 0, 4)
+    assert gone(bounds, *there) == ["bbbb-1", "aaaa-1"]
+    assert gone(bounds, *there[:3], running=["bbbb", "aaaa"]) == ["bbbb-1"]
+
+
+def test_words_that_were_known_stay_when_only_their_fate_is_told():
+    lines = began("spoken", 1.0) + decided("Merge it.") + decided(None, DiscardReason.CUT_OFF)
+    assert read("k7fd-1", lines).text == "Merge it."
+    assert read("k7fd-1", lines).reason is DiscardReason.CUT_OFF
+
+
 STEPS = st.one_of(
+    st.tuples(st.just("told"), st.none(), st.text(max_size=5)),
     st.tuples(st.just("decided"), st.sampled_from([None, *DiscardReason]), st.text(max_size=5)),
     st.tuples(st.just("taken"), st.sampled_from(["abcd", "efgh"]), st.just("")),
     st.tuples(st.just("accepted"), st.none(), st.just("")),
@@ -153,6 +184,8 @@ def test_walk_an_entry_that_nobody_accepted_is_always_somebodys_or_pending(steps
         match what:
             case "decided":
                 lines += decided(text, how)
+            case "told":
+                lines += told(text)
             case "taken":
                 lines += taken(how)
             case "accepted":

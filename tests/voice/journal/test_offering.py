@@ -31,7 +31,7 @@ class Stage:
 
     def keep(self, name, text, reason=None, kind="typed"):
         with Store(self.folder) as store:
-            store.write(name, began(kind, store.now()) + decided(text, reason))
+            store.begin(name, began(kind, store.now()) + decided(text, reason))
 
     def kept(self):
         with Store(self.folder) as store:
@@ -41,7 +41,7 @@ class Stage:
     async def going_on(self):
         async with anyio.create_task_group() as tasks:
             with Store(self.folder) as store:
-                store.begin_session(talks=True, name=self.session)
+                assert store.claim(self.session, talks=True)
                 tasks.start_soon(self.offering.run)
                 yield
                 tasks.cancel_scope.cancel()

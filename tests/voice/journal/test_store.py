@@ -11,6 +11,7 @@ import pytest
 
 from voice.backends.recording import RecordingMicrophone
 from voice.errors import JournalError
+from voice.events import DiscardReason
 from voice.journal.entries import ACCEPTED, FORGOTTEN, Bounds, State, began, decided
 from voice.journal.store import Store
 
@@ -33,7 +34,7 @@ def mode(path):
 
 
 def spoken(store, name="k7fd-1", seconds=1, at=None):
-    store.write(name, began("spoken", store.now() if at is None else at))
+    store.begin(name, began("spoken", store.now() if at is None else at))
     for _ in range(seconds):
         store.write_sound(name, SECOND)
 
@@ -85,7 +86,7 @@ def test_no_link_is_followed(tmp_path, folder, store):
     for ending in ("jsonl", "wav"):
         (folder / f"k7fd-1.{ending}").symlink_to(secret)
     with pytest.raises(OSError, match=r"[Ss]ymbolic"):
-        store.write("k7fd-1", began("typed", 1.0))
+        store.begin("k7fd-1", began("typed", 1.0))
     with pytest.raises(OSError, match=r"[Ss]ymbolic"):
         store.write_sound("k7fd-1", SECOND)
     found = store.found()
@@ -144,7 +145,7 @@ def test_what_is_broken_or_somebody_elses_is_skipped_and_never_deleted(folder, s
 
 
 def test_a_line_that_was_not_written_whole_does_not_take_the_next_one_with_it(folder, store):
-    store.write("k7fd-1", began("typed", 1.0))
+    store.begin("k7fd-1", began("typed", 1.0))
     with (folder / "k7fd-1.jsonl").open("ab") as file:
         file.write(decided("Merge it.")[:20])
     store.write("k7fd-1", decided("Merge it."))
@@ -165,7 +166,7 @@ def test_a_session_that_runs_has_its_entries_to_itself(folder, store):
     other = elsewhere(
         folder,
         "session = store.begin_session(talks=True)\n"
-        "store.write(f'{session}-1', began('typed', 1.0) + decided('Merge it.'))\n"
+        "store.begin(f'{session}-1', began('typed', 1.0) + decided('Merge it.'))\n"
         "print(session, flush=True); sys.stdin.read()",
     )
     with other:
@@ -190,11 +191,12 @@ def test_a_session_that_takes_no_messages_runs_all_the_same(folder, store):
 
 def test_no_session_has_the_name_of_an_entry_that_is_kept(store):
     spoken(store, "k7fd-1")
-    assert store.begin_session(talks=True, name="k7fd") != "k7fd"
+    assert not store.claim("k7fd", talks=True)
+    assert store.claim("k7fd", talks=True, again=True)  # they are its own
 
 
 def test_one_of_two_takes_an_entry(folder, store):
-    store.write("k7fd-1", began("typed", 1.0) + decided("Merge it."))
+    store.begin("k7fd-1", began("typed", 1.0) + decided("Merge it."))
     store.ask_to_send("k7fd-1")
     assert store.asked() == {"k7fd-1"}
     session = store.begin_session(talks=True)
@@ -216,3 +218,73 @@ def test_a_folder_that_is_not_there_is_not_made_by_who_only_looks(folder):
     with pytest.raises(FileNotFoundError):
         Store(folder, create=False)
     assert not folder.exists()
+
+
+def test_a_line_that_was_not_written_whole_does_not_take_with_it_that_it_is_taken(folder, store):
+    store.begin("k7fd-1", began("typed", 1.0) + decided("Merge it."))
+    with (folder / "k7fd-1.jsonl").open("ab") as file:
+        file.write(b'{"event": "tak')
+    session = store.begin_session(talks=True)
+    assert store.take("k7fd-1", session).text == "Merge it."
+    with Store(folder) as other:
+        assert (other.take("k7fd-1", "abcd"), other.found().pending) == (None, ())
+
+
+def test_what_is_forgotten_or_sent_meanwhile_does_not_come_back(folder, store):
+    spoken(store)
+    with Store(folder) as other:
+        other.forget("k7fd-1")
+    assert not store.write("k7fd-1", decided("Merge it."))
+    assert not store.tell("k7fd-1", "Merge it.")
+    assert list(folder.iterdir()) == []
+    spoken(store)
+    store.write("k7fd-1", ACCEPTED)
+    assert not store.tell("k7fd-1", "Merge it.")
+    assert store.found().pending == ()
+
+
+def test_what_a_running_session_gave_up_is_pending_still_when_its_words_are_found_out(store):
+    session = store.begin_session(talks=True)
+    spoken(store, f"{session}-1")
+    store.write(f"{session}-1", decided("", DiscardReason.NOT_TRANSCRIBED))
+    assert store.take(f"{session}-1", session).whole is False
+    assert store.tell(f"{session}-1", "Merge it.")
+    (entry,) = store.found().pending
+    assert (entry.text, entry.whole) == ("Merge it.", True)
+    assert store.take(entry.id, session).text == "Merge it."
+    assert store.found().pending == ()
+
+
+@pytest.mark.parametrize("lines", [None, b"", b"\x00" * 60, began("spoken", 5.0)[:-9]])
+def test_sound_that_lost_its_first_line_is_as_old_as_its_file(folder, store, lines):
+    spoken(store)
+    path = folder / "k7fd-1.jsonl"
+    if lines is None:
+        path.unlink()
+    else:
+        path.write_bytes(lines)
+    os.utime(folder / "k7fd-1.wav", (1_700_000_000.0, 1_700_000_000.0))
+    if lines is not None:
+        os.utime(path, (1_700_000_000.0, 1_700_000_000.0))
+    assert store.found().entries[0].began_at == 1_700_000_000.0
+    os.utime(folder / "k7fd-1.wav")
+    assert store.prune(Bounds(longest_days=1, largest_mb=1)) == []
+    assert store.tell("k7fd-1", "Merge it.")
+    assert [entry.text for entry in store.found().pending] == ["Merge it."]
+
+
+def test_what_is_forgotten_at_the_moment_at_which_it_is_taken_leaves_nothing_there(
+    folder, store, monkeypatch
+):
+    store.begin("k7fd-1", began("spoken", 1.0))
+    store.write_sound("k7fd-1", SECOND)
+    (folder / "k7fd-1.jsonl").unlink()
+    real = Store._read
+
+    def read(self, name):
+        (folder / "k7fd-1.wav").unlink(missing_ok=True)
+        return real(self, name)
+
+    monkeypatch.setattr(Store, "_read", read)
+    assert store.take("k7fd-1", "abcd") is None
+    assert list(folder.iterdir()) == []

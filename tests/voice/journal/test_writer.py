@@ -3,6 +3,7 @@
 import errno
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import threading
@@ -150,7 +151,7 @@ async def test_what_an_earlier_session_has_left_is_forgotten_when_the_agent_has_
 async def test_what_is_dropped_by_a_bound_is_told_once(make, folder, notices):
     with Store(folder) as store:
         for number in (1, 2):
-            store.write(f"k7fd-{number}", began("typed", 5.0) + decided("Long ago."))
+            store.begin(f"k7fd-{number}", began("typed", 5.0) + decided("Long ago."))
     async with make() as journal:
         journal.typed("Merge it.")
         await journal.written()
@@ -162,7 +163,7 @@ async def test_what_is_dropped_by_a_bound_is_told_once(make, folder, notices):
 
 async def test_a_long_session_makes_room_and_keeps_what_is_being_said(make, folder, notices):
     with Store(folder) as store:
-        store.write("k7fd-1", began("spoken", store.now()))
+        store.begin("k7fd-1", began("spoken", store.now()))
         store.write_sound("k7fd-1", np.zeros(16_000, np.int16))
     async with make(bounds=Bounds(7, 0.03)) as journal:
         await until(lambda: len(notices) == 1)
@@ -170,6 +171,131 @@ async def test_a_long_session_makes_room_and_keeps_what_is_being_said(make, fold
         journal.decided([journal.typed("Merge it.")], "Merge it.")
         await journal.written()
         assert found(folder).entries[0].id == open_one
+
+
+async def test_what_was_delivered_makes_room_before_what_was_not_and_while_the_session_lasts(make, folder):
+    with Store(folder) as store:
+        store.begin("k7fd-1", began("typed", store.now()) + decided("Never sent."))
+    second = np.zeros(16_000, np.int16)
+    async with make(bounds=Bounds(7, 0.1), keep_delivered=True) as journal:
+        for _ in range(10):
+            spoken = journal.begin(second)
+            journal.decided([spoken], "Merge it.")
+            journal.accepted([spoken])
+            await journal.written()
+        there = found(folder).entries
+        assert there[0].text == "Never sent."
+        assert sum(entry.size for entry in there) <= 0.1e6
+        assert there[-1].id == spoken
+
+
+async def test_what_was_given_up_in_a_session_makes_room_in_it_too(make, folder, notices):
+    second = np.zeros(16_000, np.int16)
+    async with make(bounds=Bounds(7, 0.05)) as journal:
+        for _ in range(4):
+            spoken = journal.begin(second)
+            journal.decided([spoken], "Merge", DiscardReason.CUT_OFF)
+            await journal.written()
+        assert [entry.id for entry in found(folder).entries] == [spoken]
+        journal.decided([f"{journal.session}-1"], "Merge it", DiscardReason.CUT_OFF)  # its words come late
+        await journal.written()
+        assert [entry.id for entry in found(folder).entries] == [spoken]
+    assert len(notices) == 3
+
+
+async def test_of_what_is_said_in_several_parts_each_keeps_its_own_words(make, folder):
+    async with make() as journal:
+        parts = []
+        for text in ("Merge it.", "Then push."):
+            parts.append(journal.begin(FRAME))
+            journal.decided(parts[-1:], text)
+        journal.decided(parts, "Merge it. Then push.", DiscardReason.CUT_OFF)
+        await journal.written()
+        kept = [(entry.text, entry.reason) for entry in found(folder).pending]
+        assert kept == [("Merge it.", DiscardReason.CUT_OFF), ("Then push.", DiscardReason.CUT_OFF)]
+
+
+async def test_a_power_cut_does_not_take_what_has_just_begun(make, folder, monkeypatch):
+    settled = []
+    real = Store.settle
+    monkeypatch.setattr(Store, "settle", lambda self, name: (real(self, name), settled.append(name)))
+    async with make() as journal:
+        spoken = journal.begin(FRAME)
+        await journal.written()
+        assert settled == [spoken]
+        journal.append(spoken, FRAME)
+        await journal.written()
+        assert settled == [spoken]  # a disk that is asked for each frame wears out
+        journal.decided([spoken], "Merge it.")
+        await journal.written()
+        assert settled == [spoken, spoken]
+
+
+@pytest.mark.parametrize("how", ["deleted", "emptied", "moved away", "moved away and copied back"])
+async def test_a_folder_that_is_replaced_takes_what_comes_and_what_was_in_our_hands(
+    make, folder, notices, how
+):
+    async with make() as journal:
+        typed, spoken = journal.typed("First."), journal.begin(FRAME)
+        cut_off = journal.begin(FRAME)
+        journal.decided([cut_off], "Merge", DiscardReason.CUT_OFF)
+        await journal.written()
+        if how == "emptied":
+            for path in folder.iterdir():
+                path.unlink()
+        elif how == "deleted":
+            shutil.rmtree(folder)
+        else:
+            folder.rename(folder.with_name("away"))
+            if "back" in how:
+                shutil.copytree(folder.with_name("away"), folder)
+        journal.append(spoken, FRAME)
+        journal.decided([spoken], "Second.")
+        later = journal.typed("Third.")
+        await journal.written()
+        with Store(folder) as store:
+            there = store.found()
+        copied = [cut_off] if "back" in how else []  # else it is as gone as they had it
+        assert [entry.id for entry in there.entries] == [typed, spoken, *copied, later]
+        assert there.running == {journal.session}
+        assert [entry.id for entry in there.pending] == copied
+        journal.accepted([typed, spoken, later])
+        await journal.written()
+        assert [entry.id for entry in found(folder).entries] == copied
+    assert notices == []
+
+
+async def test_a_folder_that_answers_late_knows_the_session_by_the_name_that_its_entries_have(
+    make, folder, notices, monkeypatch
+):
+    answers = threading.Event()
+    real = Store.claim
+
+    def hangs(self, name, **how):
+        answers.wait(60)
+        return real(self, name, **how)
+
+    monkeypatch.setattr(Store, "claim", hangs)
+    monkeypatch.setattr(writer_module, "PATIENCE_S", 0.1)
+    async with make() as journal:
+        assert notices == ["The disk does not answer, so what you say is not waited for until it is kept."]
+        assert journal.fails
+        typed = journal.typed("Merge it.")
+        answers.set()
+        await until(lambda: not journal.fails)
+        assert f"{typed}.jsonl" in names(folder)
+        assert (found(folder).running, found(folder).pending) == ({journal.session}, ())
+        monkeypatch.setattr(writer_module, "PATIENCE_S", 60.0)
+
+
+async def test_a_name_that_another_session_has_is_not_taken(make, folder, monkeypatch):
+    taken = ["k7fd", "abcd", "mmmm"]
+    monkeypatch.setattr(writer_module, "new_session", lambda: taken.pop(0))
+    with Store(folder) as store:
+        store.begin("k7fd-1", began("typed", store.now()) + decided("Merge it."))
+        assert store.claim("abcd", talks=True)
+        async with make() as journal:
+            assert journal.session == "mmmm"
 
 
 class Full:
@@ -215,13 +341,35 @@ async def test_a_full_disk_is_told_once_and_what_was_given_is_written_when_there
     assert notices == [cannot("No space left on device.")]
 
 
+async def test_a_full_disk_is_not_asked_again_for_each_frame(make, notices, monkeypatch):
+    monkeypatch.setattr(writer_module, "RETRY_S", 60.0)
+    tries = []
+
+    def full(self, name, lines):
+        tries.append(name)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    async with make() as journal:
+        monkeypatch.setattr(Store, "begin", full)
+        spoken = journal.begin(FRAME)
+        await until(lambda: notices)
+        first = len(tries)
+        for _ in range(50):
+            journal.append(spoken, FRAME)
+            await anyio.sleep(0.002)
+        assert (len(tries), journal.fails) == (first, True)
+    assert len(tries) == first + 1  # at the end, once more
+
+
 def test_a_file_that_may_grow_no_more_keeps_what_it_has(folder):
     """The real thing: a limit of the operating system, in a process of its own."""
     program = f"""
 import anyio, numpy as np, resource
 from pathlib import Path
+from voice.journal import writer
 from voice.journal.entries import Bounds
 from voice.journal.writer import DiskJournal
+writer.WRITTEN_WITHIN_S = 60.0
 async def main():
     async with DiskJournal(Path({str(folder)!r}), print, bounds=Bounds(7, 200)) as journal:
         name = journal.begin(np.ones(16_000, np.int16))
@@ -245,14 +393,14 @@ anyio.run(main)
 
 async def test_a_disk_that_hangs_is_waited_for_once_and_forgets_nothing(make, folder, notices, monkeypatch):
     answers = threading.Event()
-    real = Store.write
+    real = Store.begin
 
     def hangs(self, name, lines):
         answers.wait(60)
         real(self, name, lines)
 
     async with make() as journal:
-        monkeypatch.setattr(Store, "write", hangs)
+        monkeypatch.setattr(Store, "begin", hangs)
         monkeypatch.setattr(writer_module, "WRITTEN_WITHIN_S", 0.1)
         name = journal.begin(FRAME)
         await journal.written()
@@ -274,16 +422,16 @@ async def test_a_disk_that_hangs_is_waited_for_once_and_forgets_nothing(make, fo
 
 async def test_a_disk_that_hangs_does_not_keep_a_session_from_ending(make, monkeypatch):
     answers = threading.Event()
-    real = Store.write
+    real = Store.begin
 
     def hangs(self, name, lines):
         answers.wait(60)
         real(self, name, lines)
 
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         async with make() as journal:
             monkeypatch.setattr(writer_module, "PATIENCE_S", 0.1)
-            monkeypatch.setattr(Store, "write", hangs)
+            monkeypatch.setattr(Store, "begin", hangs)
             journal.typed("Merge it.")
     answers.set()
 
@@ -291,8 +439,8 @@ async def test_a_disk_that_hangs_does_not_keep_a_session_from_ending(make, monke
 async def test_what_waits_for_the_disk_is_bounded(make, notices, monkeypatch):
     monkeypatch.setattr(writer_module, "LONGEST_UNWRITTEN_S", 1.0)
     answers = threading.Event()
-    real = Store.write
-    monkeypatch.setattr(Store, "write", lambda self, *what: (answers.wait(60), real(self, *what)))
+    real = Store.begin
+    monkeypatch.setattr(Store, "begin", lambda self, *what: (answers.wait(60), real(self, *what)))
     async with make() as journal:
         name = journal.begin(FRAME)
         for _ in range(200):
