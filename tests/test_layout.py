@@ -38,6 +38,8 @@ QUESTIONNAIRE = [
 PURE = [
     "voice/journal/entries.py",
     "voice/journal/requests.py",
+    "voice/backends/portaudio/heartbeat.py",
+    "voice/backends/portaudio/holes.py",
     "voice/backends/thread_choice.py",
     "voice/listening/endpointing.py",
     "voice/listening/patience.py",
@@ -133,7 +135,7 @@ OUTSIDE = {
     "pyttsx3": {"pyttsx3_worker"},
     "pywebrtc_audio": {"aec3"},
     "espeakng_loader": {"pyttsx3_worker"},
-    "sounddevice": {"portaudio"},
+    "sounddevice": {"starting"},
     "tomlkit": {"writing"},
     "uvicorn": {"server"},
     "wcwidth": {"columns"},

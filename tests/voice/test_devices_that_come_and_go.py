@@ -373,6 +373,6 @@ def test_more_than_may_wait_is_lost_in_one_piece_counted_and_told(server, fixtur
 
 
 FEW_MAY_WAIT = """
-from voice.backends import portaudio
-portaudio._MOST_WAITING_S = 1.0
+from voice.backends.portaudio import microphone
+microphone._MOST_WAITING_S = 1.0
 """

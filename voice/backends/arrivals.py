@@ -8,35 +8,44 @@ words stood in it nobody knows, so it ends the stream: what is said next is hear
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Generic, TypeVar
 
 import anyio
 
-from voice.errors import DeviceError
+from voice.errors import DeviceError, DeviceLost
+
+_T = TypeVar("_T")
 
 
-class Arrivals:
-    """Blocks of sound, put by any thread and taken by the event loop's; up to ``most`` of them wait.
+def _lost(blocks: int) -> DeviceError:
+    return DeviceLost(f"{blocks} blocks of sound are lost.")
 
-    ``overrun`` makes the error that ends it where that is not enough, of the number of blocks that were lost.
+
+class Arrivals(Generic[_T]):
+    """Blocks of sound, or what else a device tells, put by any thread and taken by the event loop's.
+
+    Up to ``most`` of them wait. ``overrun`` makes the error that ends it where that is not enough, of the
+    number of blocks that were lost.
     """
 
-    def __init__(self, most: int, overrun: Callable[[int], DeviceError]) -> None:
+    def __init__(self, most: float = math.inf, overrun: Callable[[int], DeviceError] = _lost) -> None:
         self._loop = asyncio.get_running_loop()
         self._most = most
         self._overrun = overrun
         self._lock = threading.Lock()
-        self._blocks: deque[bytes] = deque()
+        self._blocks: deque[_T] = deque()
         self._error: DeviceError | None = None
         self._news = asyncio.Event()
         self._told = False
         self.lost = 0
         """Blocks that came when too many waited."""
 
-    def put(self, block: bytes) -> None:
+    def put(self, block: _T) -> None:
         """Add a block; where it does not fit it is lost."""
         with self._lock:
             if self._error is not None:
@@ -53,7 +62,7 @@ class Arrivals:
             self._error = self._error or error
         self._tell()
 
-    async def next(self, wait_s: float) -> bytes | None:
+    async def next(self, wait_s: float = math.inf) -> _T | None:
         """The next block, None where there is none within this time; raises the error that ended it."""
         while True:
             with self._lock:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from voice.devices import SOUND_SERVER, DeviceInfo, News
+from voice.devices import SOUND_SERVER, DeviceInfo, Kind, News
 
 _LOOK_S = 1.0
 """How often the watching thread looks whether it is still wanted."""
@@ -37,7 +37,7 @@ def devices() -> list[DeviceInfo]:
 
 
 @contextmanager
-def chosen_source(device: DeviceInfo, kind: str) -> Iterator[None]:
+def led_to(device: DeviceInfo, kind: Kind) -> Iterator[None]:
     """Have what is opened meanwhile be this device of the server, whatever is its default.
 
     PortAudio cannot name it; the library below it reads the environment whenever it connects.

@@ -6,8 +6,8 @@ from dataclasses import asdict
 
 import pytest
 
-from voice.backends.portaudio import DeviceInfo
 from voice.cli.app import run_app
+from voice.devices import DeviceInfo
 
 
 @pytest.fixture
