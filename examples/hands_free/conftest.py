@@ -1,10 +1,8 @@
 """Scenes that say nothing of their agent are played with this one."""
 
-import deployer
-import pytest
+from deployer import agent
 
 
-@pytest.hookimpl
 def pytest_voice_agent():
-    """Give the agent."""
-    return deployer.agent
+    """Give the agent; with an argument ``path`` it could be another one for each scene."""
+    return agent

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from voice.pytest_plugin import ENDING, SCENE
+from voice.scenes.reading import ENDINGS
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "hands_free"
 
 TESTS = """
@@ -92,6 +95,8 @@ GOOD = "title: It is sent\nhappens: [{send: Hello.}]\nexpect: {messages: [Hello.
 BAD = "title: It is sent\nhappens: [{send: Hello.}]\nexpect: {discarded: [], messages: [Bye.]}\n"
 NO_AGENT = "happens: [{send: Hello.}]\nexpect: {said: ['Which one?'], messages: [Hello.]}\n"
 
+OWN_AGENT = "agent: [writes: Mine.]\n" + NO_AGENT.replace("Which one?", "Mine.")
+
 CONFTEST = """
 import test_shop
 
@@ -107,6 +112,10 @@ def installed():
     assert any(one.name == "voice" for one in entry_points(group="pytest11")), (
         "the installed package declares no pytest plugin yet: make test, or pip install -e . once more"
     )
+
+
+def test_it_calls_those_scenes_that_the_commands_do():
+    assert (SCENE, ENDING) == ENDINGS
 
 
 def run_pytest(folder, *arguments):
@@ -153,6 +162,7 @@ def report(tmp_path_factory):
     (folder / "other.yaml").write_text("hapens: []\n")
     (folder / "with_agent").mkdir()
     (folder / "with_agent" / "scene.yaml").write_text(NO_AGENT)
+    (folder / "with_agent" / "own.scene.yaml").write_text(OWN_AGENT)
     done = run_pytest(folder)
     assert done.stderr == ""
     assert done.returncode == 1, done.stdout
@@ -164,6 +174,7 @@ def test_what_passes_and_what_does_not(report):
         "bad.scene.yaml::scene": "FAILED",
         "good.scene.yaml::scene": "PASSED",
         "unusable.scene.yaml::scene": "FAILED",
+        "with_agent/own.scene.yaml::scene": "PASSED",
         "with_agent/scene.yaml::scene": "FAILED",
         "test_shop.py::test_equal": "FAILED",
         "test_shop.py::test_in_vain": "ERROR",
