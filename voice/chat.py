@@ -102,6 +102,9 @@ from voice.turn_taking import (
 LAST_WORDS_S = 2.0
 """How long a conversation that is being ended waits for what was said last to be transcribed."""
 
+HANDED_OVER_S = 2.0
+"""How long it then waits for the agent to confirm what it is being given, lest that come twice."""
+
 OpenParts = Callable[[], AbstractAsyncContextManager[Parts]]
 """Opens what Voice hears and speaks with, anew each time that it is switched on."""
 
@@ -225,6 +228,7 @@ class Chat:
         next message starts it again. A Voice that cannot be switched on is a `Notice`, and the conversation
         goes on by keyboard.
         """
+        unconfirmed: UserMessage | None = None
         with lone_errors():
             async with anyio.create_task_group() as tasks:
                 self._tasks = tasks
@@ -242,13 +246,16 @@ class Chat:
                         self.toggle_voice()
                     await self._quit.wait()
                     await self._wind_down()
+                    unconfirmed = self._session.sending
                 finally:
                     self._tasks = None
                     tasks.cancel_scope.cancel()
         for message in self._session.waiting:
-            self._remark("never_sent", words=message.text)
+            self._remark("perhaps_sent" if message is unconfirmed else "never_sent", words=message.text)
         if self._journal is not None and self._session.waiting:
-            self._remark("kept_for_later")
+            await self._journal.written()
+            if not self._journal.fails:
+                self._remark("kept_for_later")
 
     async def _cancel_at_quit(self, scope: anyio.CancelScope) -> None:
         await self._quit.wait()
@@ -266,6 +273,8 @@ class Chat:
         with anyio.move_on_after(LAST_WORDS_S):
             await self._coordinator.dispose()
             await self._insisting.dispose()
+        with anyio.move_on_after(HANDED_OVER_S):
+            await self._session.handed_over()
 
     async def _keep_host(self, *, task_status: TaskStatus[None]) -> None:
         """Have the agent's program running: from the beginning, and after its death for the next message."""
@@ -650,7 +659,7 @@ class Chat:
     def _decide(self, utterances: tuple[str, ...], text: str, reason: DiscardReason) -> None:
         if self._journal is not None and utterances:
             self._journal.decided(utterances, text, reason)
-            if reason is DiscardReason.NOT_TRANSCRIBED:
+            if reason is DiscardReason.NOT_TRANSCRIBED and not self._journal.fails:
                 for utterance in utterances:
                     self._remark("kept_untranscribed", entry=utterance)
 

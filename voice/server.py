@@ -288,7 +288,7 @@ class VoiceServer:
     def _decide(self, utterances: tuple[str, ...], text: str, reason: DiscardReason) -> None:
         if self._journal is not None and utterances:
             self._journal.decided(utterances, text, reason)
-            if reason is DiscardReason.NOT_TRANSCRIBED:
+            if reason is DiscardReason.NOT_TRANSCRIBED and not self._journal.fails:
                 for utterance in utterances:
                     self._emit(Notice(said(self._language, "kept_untranscribed", entry=utterance)))
 

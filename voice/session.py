@@ -47,6 +47,11 @@ class Session:
         return tuple(waiting.message for waiting in self._inbox)
 
     @property
+    def sending(self) -> UserMessage | None:
+        """The one of them that is being handed over: the host may have it by now."""
+        return self._sending.message if self._sending is not None else None
+
+    @property
     def can_take_back(self) -> bool:
         """Whether a spoken message waits that is not being handed over at this moment."""
         return self._newest_spoken() is not None
@@ -125,6 +130,12 @@ class Session:
                 await self._changed.wait()
         finally:
             self._host = None
+            self.look()
+
+    async def handed_over(self) -> None:
+        """Wait until nothing is being handed over, nor could be now: what waits for the host is left."""
+        while self._sending is not None or self._next() is not None:
+            await self._changed.wait()
 
     async def settled(self) -> None:
         """Wait until the host has accepted all that was put."""
@@ -141,6 +152,7 @@ class Session:
             raise
         finally:
             self._sending = None
+            self.look()
         self._inbox.remove(waiting)
         self._sent = [sent for sent in self._sent if sent is not waiting.instead_of]
         self._sent.append(waiting.message)

@@ -11,6 +11,7 @@ from questionnaire.testing import ScriptedPresenter
 from voice.chat import Chat
 from voice.errors import TranscriberDied
 from voice.events import CommandHeard, Discarded, DiscardReason, Notice, UserMessage
+from voice.ports import Delivery
 from voice.settings import Settings
 from voice.testing import ScriptedHost, ScriptedJournal, ScriptedParts
 
@@ -21,18 +22,18 @@ CHOOSE = Questionnaire((Question(id="q1", text="Merge how?", options=(Option("Sq
 
 
 class Conversation(ScriptedParts):
-    def __init__(self, *lines, presenter=None, **groups):
+    def __init__(self, *lines, presenter=None, make_host=ScriptedHost, **groups):
         super().__init__(*lines)
         self.events = []
         self.journal = ScriptedJournal()
 
-        def make_host(tools, ask, emit):
-            self.host, self.ask = ScriptedHost(emit), ask
+        def made(tools, ask, emit):
+            self.host, self.ask = make_host(emit), ask
             return self.host
 
         settings = Settings.model_validate(groups)
         self.chat = Chat(
-            make_host, self.open, settings, self.events.append, presenter=presenter, journal=self.journal
+            made, self.open, settings, self.events.append, presenter=presenter, journal=self.journal
         )
 
     @asynccontextmanager
@@ -126,6 +127,86 @@ async def test_what_waits_for_the_agent_at_the_end_is_kept_and_that_is_told():
     assert stage.kept() == [("Do that.", None)]
     assert [notice.sentence for notice in stage.of(Notice)] == [
         "This was not sent: Do that.",
+        "It is kept, and offered the next time: voice journal shows it.",
+    ]
+
+
+async def test_what_a_disk_did_not_take_is_not_said_to_be_kept():
+    stage = Conversation(DEAD)
+    async with stage.going_on():
+        stage.journal.fails = True
+        await stage.hears()
+        stage.host.begin()
+        stage.chat.send("Do that.")
+        await anyio.wait_all_tasks_blocked()
+    assert [notice.sentence for notice in stage.of(Notice)] == [
+        DEAD.sentence,
+        "This was not sent: Do that.",
+    ]
+
+
+class Slow(ScriptedHost):
+    """An agent that gets a message at once, and confirms it later."""
+
+    def __init__(self, emit):
+        super().__init__(emit)
+        self.got = []
+        self.getting = anyio.Event()
+
+    async def send(self, text, delivery=Delivery.FOLLOW_UP):
+        self.got.append(text)
+        self.getting.set()
+        await super().send(text, delivery)
+
+
+@pytest.mark.parametrize("began", [False, True])
+async def test_what_the_agent_got_in_the_last_moment_is_not_offered_again(began):
+    stage = Conversation(make_host=Slow)
+    async with stage.going_on(voice=False) as tasks:
+        stage.host.hold()
+        stage.chat.send("Delete it.")
+        if began:
+            await anyio.wait_all_tasks_blocked()
+        stage.chat.quit()
+
+        async def confirms():
+            await stage.host.getting.wait()
+            await anyio.wait_all_tasks_blocked()
+            stage.host.release()
+
+        tasks.start_soon(confirms)
+    assert (stage.host.got, stage.kept(), stage.of(Notice)) == (["Delete it."], [], [])
+
+
+async def test_the_last_words_go_to_the_agent_where_they_are_understood_in_time():
+    stage = Conversation("Merge it.", make_host=Slow)
+    stage.transcript_after_s = None
+    async with stage.going_on() as tasks:
+        stage.transcriber.hold()
+        stage.host.hold()
+        await stage.hears()
+        stage.chat.quit()
+        await anyio.wait_all_tasks_blocked()
+        stage.transcriber.release()
+
+        async def confirms():
+            await stage.host.getting.wait()
+            await anyio.wait_all_tasks_blocked()
+            stage.host.release()
+
+        tasks.start_soon(confirms)
+    assert (stage.host.got, stage.kept()) == (["Merge it."], [])
+
+
+@pytest.mark.parametrize("anyio_backend", ["virtual"], indirect=True)
+async def test_an_agent_that_confirms_nothing_does_not_keep_it_from_ending_and_nothing_untrue_is_told():
+    stage = Conversation(make_host=Slow)
+    async with stage.going_on(voice=False):
+        stage.host.hold()
+        stage.chat.send("Delete it.")
+    assert stage.kept() == [("Delete it.", None)]
+    assert [notice.sentence for notice in stage.of(Notice)] == [
+        "This may not have been sent: Delete it.",
         "It is kept, and offered the next time: voice journal shows it.",
     ]
 
@@ -251,6 +332,22 @@ async def test_what_waits_for_the_end_word_is_kept_until_it_is_sent():
         assert stage.kept() == []
         assert stage.chat.transcript[0].utterances == ("j-1", "j-2")
         assert sorted(map(str, stage.forgotten())) == ["None", "None", "command"]
+
+
+@pytest.mark.parametrize("how", ["Stop listening.", "toggle_voice"])
+async def test_what_waits_for_the_end_word_and_is_never_sent_is_kept_once_each(how):
+    stage = Conversation("Merge it.", "Then push.", how, controls={"end_word": "over"})
+    async with stage.going_on():
+        await stage.hears()
+        await stage.hears()
+        if how == "toggle_voice":
+            stage.chat.toggle_voice()
+            await stage.chat.until_voice(on=False)
+        else:
+            await stage.hears()
+        cut_off = DiscardReason.CUT_OFF
+        assert stage.kept() == [("Merge it.", cut_off), ("Then push.", cut_off)]
+    assert [drop.text for drop in stage.of(Discarded)] == ["Merge it. Then push."]
 
 
 async def test_the_answer_to_a_structured_request_is_kept_until_that_is_over():
