@@ -63,6 +63,7 @@ from voice.hosts.catalog import Awaited, MakeHost, Mirroring, Prompted
 from voice.listening.vocabulary import capped, names_in
 from voice.phrases import said
 from voice.ports import Delivery, Journal
+from voice.reopening import CutOff, Keep
 from voice.session import Session
 from voice.settings import Settings
 from voice.speaking.earcons import Earcon
@@ -86,7 +87,6 @@ from voice.turn_taking import (
     Drop,
     DropTurn,
     Happening,
-    Keep,
     Kind,
     Obeyed,
     Play,
@@ -416,7 +416,7 @@ class Chat:
         send, receive = anyio.create_memory_object_stream[UserMessage | Again](float("inf"))
         replier = _Replier(send, self.now_s, typing=bool(self._draft))
         self._repliers.append(replier)
-        self._take(Asking(on=True))
+        self._take(Asking(on=True, at_s=replier.since_s))
         try:
             with send:
                 yield receive
@@ -590,6 +590,8 @@ class Chat:
                     self._decide(utterances, "", DiscardReason.COMMAND)
                 case Keep(message):
                     self._session.keep(message)
+                case CutOff(message):
+                    self._take_out(self._session.take_back(message), DiscardReason.CUT_OFF)
                 case DropTurn(reason):
                     self._voice.drop_turn(reason)
                 case Say(sentence, written):
@@ -646,15 +648,19 @@ class Chat:
                 voice.change_manner(_MANNERS[what])
 
     def _take_back(self) -> None:
-        taken = self._session.take_back()
-        if taken is None:  # it is being handed over at this moment
+        if not self._take_out(self._session.take_back(), DiscardReason.TAKEN_BACK):
             self._act([Say(said(self._settings.speaking.language, "nothing_to_take_back"))])
-            return
+
+    def _take_out(self, taken: UserMessage | None, reason: DiscardReason) -> bool:
+        """Show that a message waits no longer; returns whether it did, and was not being handed over."""
+        if taken is None:
+            return False
         self._timed.discard(taken)
         if taken.text in self._waited:
             self._waited.remove(taken.text)
         self._count_waiting()
-        self._act([Drop(DiscardReason.TAKEN_BACK, taken.text, taken.utterances), Play(Earcon.NOT_SENT)])
+        self._act([Drop(reason, taken.text, taken.utterances), Play(Earcon.NOT_SENT)])
+        return True
 
     def _decide(self, utterances: tuple[str, ...], text: str, reason: DiscardReason) -> None:
         if self._journal is not None and utterances:

@@ -341,7 +341,7 @@ class Ears:
         heard = message.heard
         late = next((late for late in self._late if late.holds(heard.start_s)), None)
         if late is not None and (reason := late.forbids(heard)) is not None:
-            return [Discarded(reason, message.text, self.now_s, message.utterances)]
+            return [_dropped(message, reason, message.text, self.now_s)]
         left = without_echo(message.text, heard, self._floor.said)
         weighed = next((sound for start_s, sound in self._weighed if start_s == heard.start_s), None)
         if weighed is not None:
@@ -354,8 +354,8 @@ class Ears:
                 left = Left("", message.text)
         events: list[Event] = []
         if left.echo:
-            lost = () if left.text else message.utterances
-            events.append(Discarded(DiscardReason.ECHO, left.echo, self.now_s, lost))
+            echo = _dropped(message, DiscardReason.ECHO, left.echo, self.now_s)
+            events.append(replace(echo, utterances=()) if left.text else echo)
             if weighed is None or whose(weighed) is not Whose.OURS:  # that was counted when it was weighed
                 events += self._echo_borne()
         if left.text:
@@ -452,6 +452,11 @@ class Ears:
         self._duplex = Duplex.HALF
         self._canceller = None
         return [Notice(FELL_BACK)]
+
+
+def _dropped(message: UserMessage, reason: DiscardReason, text: str, at_s: float) -> Discarded:
+    assert message.heard is not None, "it was spoken"
+    return Discarded(reason, text, at_s, message.utterances, message.heard.start_s)
 
 
 def _left_of(text: str, left: Left, verdict: Whose) -> Left:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -166,6 +166,8 @@ class Discarded(Event):
     at_s: float
     utterances: tuple[str, ...] = ()
     """What is not delivered with it, by its ids in the journal; empty where there is none."""
+    began_s: float | None = field(default=None, compare=False)
+    """When the turn began that it was, or that it was a part of; None where it was none."""
 
 
 @dataclass(frozen=True)
@@ -382,10 +384,13 @@ def event_name(event: Event) -> str:
 def as_json(event: Event) -> dict[str, Any]:
     """An event as a JSON object: ``event`` is its name, seconds are rounded to the millisecond.
 
-    Ids of the journal are left out: they mean nothing elsewhere.
+    Ids of the journal are left out, and which turn it was: they mean nothing elsewhere.
     """
-    fields = {name: value for name, value in asdict(event).items() if name != "utterances"}
+    fields = {name: value for name, value in asdict(event).items() if name not in _INSIDE}
     return {"event": event_name(event), **_rounded(fields)}
+
+
+_INSIDE = {"utterances", "began_s"}
 
 
 def _rounded(fields: Mapping[str, Any]) -> dict[str, Any]:

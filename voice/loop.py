@@ -172,11 +172,13 @@ class Hearing:
             self._frozen_s += FRAME_S
         else:
             for ended in self._ear.forget():
-                self._forget_early(self._turns[-1])
-                for piece in self._turns[-1].pieces:
+                turn = self._turns[-1]
+                self._forget_early(turn)
+                for piece in turn.pieces:
                     piece.pending.cancel()
+                turn.pieces.clear()
+                turn.fate = turn.fate or DiscardReason.TALKED_OVER
                 events += self._took([ended])
-                events.append(self._dropped(self._turns.pop(), "", DiscardReason.TALKED_OVER))
         return events + await self._delivered()
 
     def recall(self, frames: Sequence[Frame]) -> list[Event]:
@@ -232,7 +234,7 @@ class Hearing:
 
     def _dropped(self, turn: _Turn, text: str, reason: DiscardReason) -> Discarded:
         self._decide(turn, text, reason)
-        return Discarded(reason, text, self.now_s, turn.utterances)
+        return Discarded(reason, text, self.now_s, turn.utterances, turn.started.at_s)
 
     def _took(self, heard: list[Heard]) -> list[Event]:
         later = self._frozen_s  # the ear does not count the frames that an open turn waited through
@@ -345,7 +347,7 @@ class Hearing:
         self._decide(turn, judgement.text, nothing_said)
         lost = turn.utterances if nothing_said else ()
         events: list[Event] = [
-            Discarded(piece.reason, piece.text, at_s, lost) for piece in judgement.rejected
+            Discarded(piece.reason, piece.text, at_s, lost, turn.started.at_s) for piece in judgement.rejected
         ]
         if judgement.text:
             latency = Latency(

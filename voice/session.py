@@ -102,9 +102,9 @@ class Session:
         self._kept = message
         self.look()
 
-    def take_back(self) -> UserMessage | None:
-        """Take the newest spoken message out again; None where there is none that can be taken back."""
-        waiting = self._newest_spoken()
+    def take_back(self, message: UserMessage | None = None) -> UserMessage | None:
+        """Take a message out again, else the newest spoken one; None where it cannot be taken back."""
+        waiting = self._newest_spoken() if message is None else self._that_waits(message)
         if waiting is None:
             return None
         self._inbox.remove(waiting)
@@ -169,6 +169,10 @@ class Session:
         if not self._host.busy:
             return next(iter(free), None)
         return next((waiting for waiting in free if waiting.delivery is not Delivery.FOLLOW_UP), None)
+
+    def _that_waits(self, message: UserMessage) -> _Waiting | None:
+        waiting = (one for one in self._inbox if one.message is message and one is not self._sending)
+        return next(waiting, None)
 
     def _newest_spoken(self) -> _Waiting | None:
         spoken = (

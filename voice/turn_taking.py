@@ -46,6 +46,7 @@ from voice.events import (
 from voice.listening.judging import joined
 from voice.phrases import said
 from voice.ports import Delivery
+from voice.reopening import CutOff, Keep, Reopening
 from voice.settings import Settings
 from voice.speaking.earcons import Earcon
 from voice.speaking.shortening import shortened
@@ -131,6 +132,8 @@ class Asking:
     """A structured request that is being asked by voice begins (or ends): its replies go to it."""
 
     on: bool
+    at_s: float = 0.0
+    """In audio time: who had begun to speak before that speaks to the agent."""
 
 
 @dataclass(frozen=True)
@@ -249,13 +252,6 @@ class Do(StrEnum):
 
 
 @dataclass(frozen=True)
-class Keep:
-    """Do not hand this message over while it waits: its speaker goes on. None: keep none back any more."""
-
-    message: UserMessage | None
-
-
-@dataclass(frozen=True)
 class DropTurn:
     """End the turn that is open: it will be no message, for this reason."""
 
@@ -284,7 +280,7 @@ class Tell:
     event: Event
 
 
-Act = Deliver | Drop | Obeyed | Keep | Do | DropTurn | Say | Play | Tell
+Act = Deliver | Drop | Obeyed | Keep | CutOff | Do | DropTurn | Say | Play | Tell
 
 _PLAIN_COMMANDS = {
     Command.REPEAT: Do.REPEAT,
@@ -307,45 +303,13 @@ _WORTH_A_SIGN = {
 """What the person should hear of: something that they said, or may have said, is not sent."""
 
 
-GOES_ON_S = 5.0
-"""What is said so soon after a message that still waits for the agent is added to it: longer pauses part what
-may have to be taken back by itself."""
-
-
-KEPT_S = 10.0
-"""A message whose speaker seems to go on is kept from the agent for so long at most: a television that is
-taken for speech never pauses."""
+_LOSES = {DiscardReason.NOT_TRANSCRIBED, DiscardReason.CUT_OFF, DiscardReason.TALKED_OVER}
+"""Why words are not sent that somebody may have said in vain."""
 
 
 STANDS_S = 3.0
 """After so long without a key whoever began a line is taken to have turned away from it: longer than somebody
 looks for a word, shorter than anybody waits for an answer."""
-
-
-@dataclass(frozen=True)
-class _Open:
-    """A spoken message to which its speaker may still add something."""
-
-    message: UserMessage
-    steered: bool
-    """Whether it goes to an agent that is at work on something else: that is not broken off."""
-    sent_s: float | None = None
-    """When the agent accepted it, None until then."""
-
-    def accepted(self, message: UserMessage, at_s: float) -> _Open | None:
-        """Itself, when the agent has accepted that message; None where nothing can be added any more."""
-        if self.message is not message:
-            return self
-        return None if self.steered else replace(self, sent_s=at_s)
-
-
-@dataclass(frozen=True)
-class _GoesOn:
-    """What somebody who has begun to speak goes on with, for all that one can tell before there are words."""
-
-    before: _Open
-    since_s: float
-    """When they began to."""
 
 
 class TurnTaking:
@@ -372,6 +336,7 @@ class TurnTaking:
         """Somebody speaks or perhaps begins to, or something said is not yet a message."""
         self._working = False
         self._asking = False
+        self._asking_since_s = 0.0
         self._narrating: Kind | None = None
         self._paused_s: float | None = None
         """How long the narration has been paused by a sound; None where it is not."""
@@ -386,11 +351,7 @@ class TurnTaking:
         """Whether the next message is the reply to a narrated question."""
         self._held: list[UserMessage] = []
         """What was said and waits for the end word."""
-        self._open: _Open | None = None
-        self._goes_on: _GoesOn | None = None
-        """While it is set the agent is told nothing of it, and what the agent does does not part the two."""
-        self._kept_s: float | None = None
-        """For how long a message has been kept back; None where none is."""
+        self._reopening = Reopening(self._settings.reopen_s)
         self._last_heard = ""
         self._obeyed_at_s = 0.0
         self._no_words_told = False
@@ -446,7 +407,8 @@ class TurnTaking:
         match happening:
             case Passed(seconds, busy, waits):
                 self._still_s += seconds
-                return [*self._let_narrate(waits), *self._keep_on(seconds), *self._passed(seconds, busy)]
+                kept = self._reopening.passed(seconds) if busy else self._reopening.silent()
+                return [*self._let_narrate(waits), *kept, *self._passed(seconds, busy)]
             case Drafted(text):
                 return self._drafted(text)
             case Typed(text, at_s):
@@ -462,25 +424,21 @@ class TurnTaking:
             case Waiting():
                 self._waiting = happening
             case Accepted(message, at_s):
-                self._open = self._open and self._open.accepted(message, at_s)
-                if self._goes_on is not None:
-                    before = self._goes_on.before.accepted(message, at_s)
-                    self._goes_on = _GoesOn(before, self._goes_on.since_s) if before is not None else None
+                self._reopening.accepted(message, at_s)
             case Answering():
-                self._answered()
-            case Asking(on):
-                self._asking, self._reply_due, self._open = on, False, None
+                self._reopening.answered()
+            case Asking(on, at_s):
+                self._asking, self._asking_since_s, self._reply_due = on, at_s, False
                 self._question, self._idle_s, self._repeated = "", 0.0, False
                 self._verbatim, self._options = False, ()
-                return self._went_on()
+                self._reopening.close()
             case VoiceStateChanged(state):
                 return self._voice_is(state)
             case Silenced():
                 return [*self._stir(), *self._fall_silent()]
             case MicrophoneLost():
                 self._microphone_lost, self._speaking = True, False
-                # No words will follow, nor time by the microphone.
-                return [*self._went_on(), *self._resume()]
+                return self._resume()  # no words will follow, nor time by the microphone
             case MicrophoneBack():
                 self._microphone_lost = False
                 return [Play(Earcon.LISTENING)]
@@ -490,11 +448,11 @@ class TurnTaking:
                 return self._stir()
             case AgentEnded(error):
                 self._working = False
-                self._over()
+                self._reopening.agent_ended()
                 return [*self._stir(), *([Say(error, written=False)] if error else [])]
             case HostLost(sentence):
                 self._working, self._reply_due, self._question = False, False, ""
-                self._over()
+                self._reopening.agent_ended()
                 return [*self._stir(), Say(sentence, written=False)]
             case _:
                 return self.heard([happening])
@@ -503,7 +461,8 @@ class TurnTaking:
     def heard(self, events: Iterable[Event]) -> list[Act]:
         """Take what came of one frame of the microphone: what belongs to one turn comes together."""
         events = list(events)
-        in_words = any(isinstance(event, UserMessage) for event in events)
+        dropped = [event for event in events if isinstance(event, Discarded)]
+        in_words = {event.heard.start_s for event in events if isinstance(event, UserMessage) and event.heard}
         acts: list[Act] = []
         for event in events:
             match event:
@@ -513,10 +472,12 @@ class TurnTaking:
                     self._speaking, self._ended = False, True
                     acts.append(Tell(event))
                 case UserMessage():
-                    acts += [*self._said(event), *self._went_on()]
-                case Discarded():
-                    acts += self._heard_for_nothing(event, in_words)
-                    acts += [] if in_words else self._went_on()
+                    acts += self._heard_in_words(event)
+                case Discarded(began_s=began_s):
+                    acts += self._heard_for_nothing(event, began_s in in_words)
+                    if began_s is not None and began_s not in in_words:
+                        of_it = [other for other in dropped if other.began_s == began_s]
+                        acts += self._over(began_s, of_it)
                 case CommandHeard():
                     acts += self._stopped(event)
                 case PartialTranscript(text, at_s):
@@ -549,9 +510,8 @@ class TurnTaking:
             if self._speaking:
                 self._speaking = False
                 acts.append(DropTurn(DiscardReason.TYPED_INSTEAD))
-            acts += self._went_on()
             acts += self._drop_held(DiscardReason.TYPED_INSTEAD)
-            acts += [*self._fall_silent(), self._deliver(UserMessage(text, "keyboard", at_s))]
+            acts += [*self._fall_silent(), *self._deliver(UserMessage(text, "keyboard", at_s))]
         if held_microphone:
             acts.append(Do.RELEASE)
         return acts
@@ -564,22 +524,32 @@ class TurnTaking:
         if self._narrating is not None and not self._asleep:
             self._paused_s = 0.0
             acts.append(Do.PAUSE)
-        return [*acts, *self._may_go_on(at_s)]
+        return [*acts, *self._begins(at_s)]
 
-    def _may_go_on(self, at_s: float) -> list[Act]:
-        """Take whoever begins to speak for going on with the last message, where that is so soon."""
-        before = self._open
-        if before is None or self._goes_on is not None or not self._is_soon(before, at_s):
-            return []
-        if before.steered and not self._waiting.spoken:
-            return []  # it is on its way to an agent that is at work on something else
-        self._goes_on = _GoesOn(before, at_s)
-        if before.sent_s is not None:
-            return []
-        self._kept_s = 0.0
-        return [Keep(before.message)]
+    def _begins(self, at_s: float) -> list[Keep | CutOff]:
+        answers = self._asking and at_s >= self._asking_since_s
+        return self._reopening.began(at_s, answers=answers, waits=self._waiting.spoken)
 
-    def _said(self, message: UserMessage) -> list[Act]:
+    def _over(self, began_s: float, dropped: Sequence[Discarded]) -> list[Keep | CutOff]:
+        """A turn is over, and there is nothing in it that is sent."""
+        lost = any(
+            one.reason in _LOSES or (one.reason is DiscardReason.TYPED_INSTEAD and bool(one.text))
+            for one in dropped
+        )
+        # What was broken off is followed up where that is known: by the microphone, and the keyboard.
+        breaks = any(one.reason is DiscardReason.NOT_TRANSCRIBED for one in dropped)
+        return self._reopening.over(began_s, lost=lost, breaks=breaks)
+
+    def _heard_in_words(self, message: UserMessage) -> list[Act]:
+        if message.heard is None:
+            return self._said(message)
+        began_s = message.heard.start_s
+        begun: list[Act] = [] if self._reopening.knows(began_s) else [*self._begins(began_s)]
+        broken = self._reopening.broken(began_s)
+        acts = [*begun, *self._said(message, broken=broken)]
+        return [*acts, *self._reopening.over(began_s, lost=broken, breaks=broken)]
+
+    def _said(self, message: UserMessage, *, broken: bool = False) -> list[Act]:
         text = message.text
         spoken = self._command_in(text)
         if self._asleep and spoken is None:
@@ -589,15 +559,19 @@ class TurnTaking:
             if self._obeyed_already(spoken.command, message):
                 return [Drop(DiscardReason.COMMAND, text, message.utterances)]
             heard = CommandHeard(spoken.command, spoken.phrase, message.at_s)
-            return [Tell(heard), *_obeyed(message), *self._obey(spoken.command)]
+            obeyed = [Tell(heard), *_obeyed(message), *self._obey(spoken.command)]
+            return [*obeyed, *self._reopening.part()]
         if self._over_us and self._controls.is_backchannel(text):
             return [Drop(DiscardReason.BACKCHANNEL, text, message.utterances), *self._resume()]
         self._last_heard = text
+        if broken:
+            cut: list[Act] = [Drop(DiscardReason.CUT_OFF, text, message.utterances), Play(Earcon.NOT_SENT)]
+            return [*self._fall_silent(), *cut]
         return [*self._fall_silent(), *self._take_words(message)]
 
     def _take_words(self, message: UserMessage) -> list[Act]:
         if not self._ends_by_word or self._asking:
-            return [self._deliver(message)]
+            return self._deliver(message)
         ended = self._controls.without_end_word(message.text)
         if ended is None:
             self._held.append(message)
@@ -613,71 +587,28 @@ class TurnTaking:
             return [self._remark("nothing_to_send")] if self.on and self._ends_by_word else []
         joined = joined_message(self._held)
         self._held.clear()
-        return [self._deliver(joined)]
+        return self._deliver(joined)
 
     def _drop_held(self, reason: DiscardReason) -> list[Act]:
         text, utterances = self.held, _utterances(self._held)
         self._held.clear()
         return [Drop(reason, text, utterances), Play(Earcon.NOT_SENT)] if text else []
 
-    def _deliver(self, message: UserMessage) -> Deliver:
+    def _deliver(self, message: UserMessage) -> list[Act]:
         delivery = self._settings.while_busy
         if self._reply_due and delivery is Delivery.FOLLOW_UP:
             delivery = Delivery.STEER
         self._reply_due, self._question, self._repeated = False, "", False
-        before = self._added_to(message)
+        if message.heard is None or self._ends_by_word or self._reopening.answers(message.heard.start_s):
+            self._reopening.close()
+            return [Deliver(message, delivery)]
+        began_s = message.heard.start_s
+        before = self._reopening.before(began_s)
         if before is not None:
-            message = joined_message([before.message, message])
-        spoken = message.source == "voice" and not (self._asking or self._ends_by_word)
-        steered = self._working and delivery is Delivery.STEER and before is None
-        self._open = _Open(message, steered) if spoken else None
-        return Deliver(message, delivery, before.message if before is not None else None)
-
-    def _added_to(self, message: UserMessage) -> _Open | None:
-        """What the speaker of a message went on with in it."""
-        if message.heard is None:
-            return None
-        if self._goes_on is not None and message.heard.start_s >= self._goes_on.since_s:
-            return self._goes_on.before
-        before = self._open
-        if before is None or not self._is_soon(before, message.heard.start_s):
-            return None
-        return before if before.sent_s is not None or self._waiting.spoken else None
-
-    def _is_soon(self, before: _Open, start_s: float) -> bool:
-        """Whether what begins then is added to a message."""
-        within_s = self._settings.reopen_s
-        if not within_s or self._asking:
-            return False
-        if before.sent_s is not None:
-            return start_s <= before.sent_s + within_s
-        return start_s <= before.message.at_s + max(GOES_ON_S, within_s)
-
-    def _went_on(self) -> list[Act]:
-        """Whoever went on with a message has ended, or it was nothing: what was kept back can go."""
-        self._goes_on = None
-        kept, self._kept_s = self._kept_s is not None, None
-        return [Keep(None)] if kept else []
-
-    def _keep_on(self, seconds: float) -> list[Act]:
-        if self._kept_s is None:
-            return []
-        self._kept_s += seconds
-        if self._kept_s < KEPT_S:
-            return []
-        self._kept_s = None
-        return [Keep(None)]
-
-    def _answered(self) -> None:
-        """What the agent has answered, or acted on, is not said once more."""
-        if self._open is not None and self._open.sent_s is not None:
-            self._open = None
-
-    def _over(self) -> None:
-        """Nor is what it has done, also where its speaker goes on: that is said by itself."""
-        self._answered()
-        if self._goes_on is not None and self._goes_on.before.sent_s is not None:
-            self._goes_on = None
+            message = joined_message([before, message])
+        steered = self._working and delivery is Delivery.STEER
+        kept = self._reopening.told(message, began_s, steered=steered)
+        return [*kept, Deliver(message, delivery, before)]
 
     def _heard_for_nothing(self, event: Discarded, in_words: bool) -> list[Act]:
         if self._asleep:
@@ -738,14 +669,13 @@ class TurnTaking:
         if self._speaking:
             self._speaking = False
             acts.append(DropTurn(DiscardReason.COMMAND))
-        return acts + self._obey(command)
+        return [*acts, *self._obey(command), *self._reopening.part()]
 
     def _obeyed_already(self, command: Command, message: UserMessage) -> bool:
         """Whether the stop path has heard this before the turn was over."""
         return command in STOPS and message.heard is not None and message.heard.end_s <= self._obeyed_at_s
 
     def _obey(self, command: Command) -> list[Act]:
-        self._open = None
         match command:
             case Command.STOP_VOICE:
                 return [Do.SWITCH_OFF]
@@ -797,7 +727,7 @@ class TurnTaking:
         self._narrating, self._paused_s = kind, None
         if kind in (Kind.REMARK, Kind.REPEAT):
             return []
-        self._answered()
+        self._reopening.answered()
         self._said_anything = True
         if kind is Kind.QUESTION:
             self._reply_due = True
@@ -841,7 +771,7 @@ class TurnTaking:
         if not (waits and self._draft and self._speaking and self._still_s >= STANDS_S):
             return []
         self._speaking = False
-        return [DropTurn(DiscardReason.TALKED_OVER), *self._went_on()]
+        return [DropTurn(DiscardReason.TALKED_OVER)]
 
     def _passed(self, seconds: float, busy: bool) -> list[Act]:
         self._busy = busy
@@ -884,14 +814,16 @@ class TurnTaking:
         if state is VoiceState.ACTIVE:
             self._no_words_told = False
             return [*([Do.HOLD] if self._draft else []), Play(Earcon.LISTENING)]
-        if before is not VoiceState.ACTIVE:
-            return []
-        self._open = None
-        self._asleep = self._quiet = self._microphone_lost = False
-        self._speaking = self._ended = self._busy = self._unfinished = False
-        self._narrating = self._paused_s = None
-        self._question, self._idle_s = "", 0.0
-        return [*self._went_on(), *self._drop_held(DiscardReason.CUT_OFF), Play(Earcon.OFF)]
+        acts: list[Act] = []
+        if before is VoiceState.ACTIVE:
+            self._asleep = self._quiet = False
+            self._speaking = self._ended = self._busy = self._unfinished = False
+            self._narrating = self._paused_s = None
+            self._question, self._idle_s = "", 0.0
+            acts = [*self._drop_held(DiscardReason.CUT_OFF), Play(Earcon.OFF)]
+        self._microphone_lost = False
+        # While it drains, what was said last may still become words.
+        return acts if state is VoiceState.DRAINING else [*acts, *self._reopening.end()]
 
 
 def joined_message(parts: Sequence[UserMessage]) -> UserMessage:

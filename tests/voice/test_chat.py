@@ -35,9 +35,9 @@ from voice.events import (
 )
 from voice.floor import Duplex
 from voice.ports import Delivery
+from voice.reopening import GOES_ON_S
 from voice.settings import Settings
 from voice.testing import ScriptedHost, ScriptedParts
-from voice.turn_taking import GOES_ON_S
 
 NO_WORDS = "I heard a sound, but no words. I am listening."
 NOTHING_TO_TAKE_BACK = "There is nothing to take back: it was sent."

@@ -160,9 +160,10 @@ async def test_skipped_frames_drop_an_open_turn_and_keep_one_that_has_ended():
     assert hearing.busy
     for _ in range(500):
         events += await hearing.skip()
-    assert [event.text for event in events if isinstance(event, UserMessage)] == ["One."]
-    assert events[-3].reason is EndReason.TALKED_OVER
-    assert events[-2] == Discarded(DiscardReason.TALKED_OVER, "", pytest.approx(4.02))
+    ended, message, dropped = events[-3:]
+    assert ended.reason is EndReason.TALKED_OVER
+    assert (message.text, dropped.reason, dropped.text) == ("One.", DiscardReason.TALKED_OVER, "")
+    assert dropped.began_s == pytest.approx(2.5), "each is told in its order, and names its turn"
     assert not hearing.busy
 
 

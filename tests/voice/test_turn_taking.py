@@ -25,11 +25,10 @@ from voice.events import (
     VoiceStateChanged,
 )
 from voice.ports import Delivery
+from voice.reopening import GOES_ON_S, KEPT_S, CutOff, Keep
 from voice.settings import Settings
 from voice.speaking.earcons import Earcon
 from voice.turn_taking import (
-    GOES_ON_S,
-    KEPT_S,
     Accepted,
     Answering,
     Asking,
@@ -38,7 +37,6 @@ from voice.turn_taking import (
     Drafted,
     Drop,
     DropTurn,
-    Keep,
     Kind,
     MicrophoneBack,
     MicrophoneLost,
@@ -252,7 +250,7 @@ def test_sound_without_words_is_said_once_until_something_was_understood():
 
 
 def test_a_piece_without_words_in_a_reply_with_words_is_not_complained_of():
-    acts = machine().heard([Discarded(DiscardReason.NO_WORDS, "", 4.0), spoken("Yes.")])
+    acts = machine().heard([Discarded(DiscardReason.NO_WORDS, "", 4.0, began_s=1.0), spoken("Yes.")])
     assert texts(acts) == ["Yes."]
     assert Say(NO_WORDS) not in acts
     assert Play(Earcon.NOT_SENT) not in acts
@@ -760,7 +758,7 @@ def test_what_is_said_right_after_a_message_was_sent_is_one_message_with_it():
         [Typed("typed")],
         [spoken("Louder.")],
         [Asking(on=True), Asking(on=False)],
-        [VoiceStateChanged(VoiceState.DRAINING), VoiceStateChanged(VoiceState.ACTIVE)],
+        [VoiceStateChanged(VoiceState.INACTIVE), VoiceStateChanged(VoiceState.ACTIVE)],
     ],
     ids=["answered", "ended", "lost", "narrated", "typed", "command", "asked", "off"],
 )
@@ -868,25 +866,161 @@ def test_a_message_that_waits_is_kept_from_the_agent_while_its_speaker_goes_on()
     assert acts.index(Keep(None)) > acts.index(deliver)
 
 
+def nothing(reason, began_s, text=""):
+    """What was said then is no message."""
+    return Discarded(reason, text, began_s + 2.0, began_s=began_s)
+
+
 @pytest.mark.parametrize(
     "happening",
     [
-        Discarded(DiscardReason.NO_WORDS, "", 7.6),
+        *(
+            nothing(reason, 5.0, "Louder")
+            for reason in (DiscardReason.NO_WORDS, DiscardReason.PHANTOM, DiscardReason.ECHO)
+        ),
+        nothing(DiscardReason.COMMAND, 5.0, "Stop."),
+        nothing(DiscardReason.TYPED_INSTEAD, 5.0, ""),
         from_to("Louder.", 5.0, 6.0, 7.6),
-        Typed("typed"),
-        Asking(on=True),
-        MicrophoneLost(),
-        VoiceStateChanged(VoiceState.DRAINING),
+        CommandHeard(Command.STOP_TALKING, "stop", 5.5),
         Passed(KEPT_S, busy=True),
+        Passed(0.02, busy=False),
     ],
-    ids=["no words", "command", "typed", "asked", "microphone", "off", "time"],
-)
-def test_what_was_kept_back_goes_when_there_are_no_more_words_to_it(happening):
+    ids=[
+        "no words", "phantom", "echo", "dropped command", "typing heard", "command", "stop", "time",
+        "nobody speaks",
+    ],
+)  # fmt: skip
+def test_what_was_kept_back_goes_as_it_is_when_nothing_was_added(happening):
     turns = machine()
     waits(turns)
     begins(turns, 5.0)
-    assert Keep(None) in turns.take(happening)
+    acts = turns.take(happening)
+    assert Keep(None) in acts
+    assert not [act for act in acts if isinstance(act, CutOff)]
     assert Keep(None) not in turns.take(Passed(KEPT_S, busy=True)), "once"
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        nothing(DiscardReason.CUT_OFF, 5.0, "no wait"),
+        nothing(DiscardReason.CUT_OFF, 5.0),  # what came after that was never heard
+        nothing(DiscardReason.NOT_TRANSCRIBED, 5.0),
+        nothing(DiscardReason.TALKED_OVER, 5.0),
+        nothing(DiscardReason.TYPED_INSTEAD, 5.0, "no wait"),
+        VoiceStateChanged(VoiceState.INACTIVE),
+    ],
+    ids=["cut off", "cut off at once", "not transcribed", "talked over", "typed over", "voice gone"],
+)
+def test_half_of_what_was_said_is_cut_off_where_its_rest_is_lost(lost):
+    turns = machine()
+    first = waits(turns)
+    begins(turns, 5.0)
+    acts = turns.take(lost)
+    cut = [act for act in acts if isinstance(act, CutOff)]
+    assert (cut, acts.index(Keep(None)) > acts.index(cut[0])) == ([CutOff(first)], True)
+    assert delivery_of(turns, from_to("And more.", 7.0, 8.0, 9.6)).instead_of is None
+
+
+@pytest.mark.parametrize(
+    "happening",
+    [MicrophoneLost(), Typed("typed"), Asking(on=True, at_s=5.5), VoiceStateChanged(VoiceState.DRAINING)],
+    ids=["microphone", "typed", "asked", "off"],
+)
+def test_whatever_happens_it_is_kept_until_it_is_known_what_became_of_its_rest(happening):
+    turns = machine()
+    first = waits(turns)
+    begins(turns, 5.0)
+    acts = turns.take(happening)
+    assert not [act for act in acts if isinstance(act, Keep | CutOff)]
+    went_on = delivery_of(turns, from_to("and Postgres.", 5.0, 6.0, 7.6))
+    assert (went_on.instead_of, went_on.message.text) == (first, "Use Redis and Postgres.")
+
+
+def test_who_goes_on_while_the_beginning_is_being_transcribed_is_waited_for():
+    turns = machine()
+    begins(turns, 1.0)
+    turns.heard([SpeechEnded(2.0, 3.2, EndReason.SILENCE)])
+    assert begins(turns, 3.3) == []  # nothing to keep back yet
+    first = from_to("Delete the", 1.0, 2.0, 3.4)
+    assert turns.heard([first]) == [Keep(first), Deliver(first, Delivery.FOLLOW_UP)]
+    turns.take(Waiting(1, spoken=True))
+    turns.heard([SpeechEnded(6.0, 7.6, EndReason.SILENCE)])
+    acts = turns.heard([from_to("old branch only.", 3.3, 6.0, 7.9)])
+    (deliver,) = [act for act in acts if isinstance(act, Deliver)]
+    assert (deliver.message.text, deliver.instead_of) == ("Delete the old branch only.", first)
+    assert acts[-1] == Keep(None)
+
+
+def test_words_that_come_at_once_for_both_are_one_message_and_for_one_alone_none():
+    turns = machine()
+    for began_s in (1.0, 3.3):
+        begins(turns, began_s)
+    first, rest = from_to("Delete the", 1.0, 2.0, 7.0), from_to("old branch only.", 3.3, 5.0, 7.0)
+    acts = turns.heard([first, rest])
+    assert [act.message.text for act in acts if isinstance(act, Deliver)] == [
+        "Delete the",
+        "Delete the old branch only.",
+    ]
+    for began_s in (8.5, 10.0):
+        begins(turns, began_s)
+    again = from_to("Delete the", 8.5, 9.0, 12.0)
+    turns.take(AgentEnded())
+    acts = turns.heard([again, nothing(DiscardReason.CUT_OFF, 10.0, "old")])
+    assert any(isinstance(act, CutOff) for act in acts)
+
+
+def test_a_cough_lets_go_of_nothing_that_somebody_else_goes_on_with():
+    turns = machine()
+    first = waits(turns)
+    begins(turns, 4.0)
+    turns.heard([SpeechEnded(4.3, 5.9, EndReason.SILENCE)])
+    assert begins(turns, 6.0) == [Keep(first)]
+    assert Keep(None) not in turns.heard([nothing(DiscardReason.NO_WORDS, 4.0)])
+    assert delivery_of(turns, from_to("and Postgres.", 6.0, 7.0, 8.6)).instead_of is first
+
+
+def test_what_goes_on_with_something_that_could_not_be_transcribed_is_not_sent_without_it():
+    turns = machine()
+    for began_s in (1.0, 4.0, 6.0):
+        begins(turns, began_s)
+    turns.heard([nothing(DiscardReason.NOT_TRANSCRIBED, 1.0)])
+    second, third = from_to("delete it.", 4.0, 5.0, 6.6), from_to("All of it.", 6.0, 7.0, 8.6)
+    assert turns.heard([second]) == [Drop(DiscardReason.CUT_OFF, "delete it."), Play(Earcon.NOT_SENT)]
+    assert turns.heard([third]) == [Drop(DiscardReason.CUT_OFF, "All of it."), Play(Earcon.NOT_SENT)]
+    begins(turns, 10.0)
+    assert delivery_of(turns, from_to("Keep it.", 10.0, 11.0, 12.6)).message.text == "Keep it."
+
+
+def test_a_control_is_obeyed_also_where_what_came_before_it_is_lost():
+    turns = machine()
+    for began_s in (1.0, 4.0):
+        begins(turns, began_s)
+    turns.heard([nothing(DiscardReason.NOT_TRANSCRIBED, 1.0)])
+    assert Do.LOUDER in turns.heard([from_to("Louder.", 4.0, 5.0, 6.6)])
+
+
+def test_what_was_begun_for_the_agent_is_one_message_and_an_answer_is_added_to_none():
+    turns = machine()
+    for began_s in (1.0, 3.3):
+        begins(turns, began_s)
+    turns.take(Asking(on=True, at_s=4.0))
+    begins(turns, 6.0)
+    first = from_to("Use Redis", 1.0, 2.0, 4.2)
+    assert Keep(first) in turns.heard([first])
+    assert delivery_of(turns, from_to("and Postgres.", 3.3, 5.0, 6.6)).instead_of is first
+    assert delivery_of(turns, from_to("The second one.", 6.0, 7.0, 8.6)).instead_of is None
+
+
+def test_what_steers_the_agent_and_was_added_to_while_it_waited_is_not_broken_off_either():
+    turns = machine(conversation={"while_busy": "steer"})
+    turns.take(AgentStarted())
+    for began_s in (1.0, 3.3):
+        begins(turns, began_s)
+    turns.heard([from_to("Use Redis", 1.0, 2.0, 3.6)])
+    both = delivery_of(turns, from_to("and Postgres.", 3.3, 4.0, 5.6)).message
+    turns.take(Accepted(both, 5.7))
+    assert delivery_of(turns, from_to("Please.", 6.0, 7.0, 8.6)).instead_of is None
 
 
 def test_without_reopen_nothing_is_kept_back():
