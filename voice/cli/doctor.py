@@ -6,17 +6,15 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from voice.cli.running import remark, run, tell, tell_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from voice.doctor.examining import Examined
     from voice.doctor.findings import Finding
-    from voice.settings import Settings
 
 _TO_STANDARD_OUTPUT = "-"
 
@@ -71,13 +69,19 @@ def doctor(*, json_lines: bool, limit_s: float, report_to: str | None) -> None:
     progress.trying("libraries")
     for finding in examine_libraries():
         show(finding)
+    examined: Examined | None = None
+
+    async def look() -> None:
+        nonlocal examined
+        examined = await examine(show, trying=progress.trying, limit_s=limit_s)
+
     with suppress(ImportError):  # of a library that was just told
         from voice.doctor.examining import examine
 
-        run(lambda: examine(show, trying=progress.trying, limit_s=limit_s))
+        run(look)
     progress.clear()
     if report_to is not None:
-        _report(found, report_to)
+        _report(found, examined, report_to)
     if not could_run(found):
         raise click.exceptions.Exit(1)
 
@@ -104,12 +108,14 @@ class _Progress:
             self._shown = 0
 
 
-def _report(found: list[Finding], to: str) -> None:
+def _report(found: list[Finding], examined: Examined | None, to: str) -> None:
     from voice.doctor.private import Private
-    from voice.doctor.report import names_here, report, texts_here
+    from voice.doctor.report import kinds_of, names_here, report, texts_here
 
-    settings, session = _settings_and_session()
-    private = Private(names_here(), texts_here(settings), os.environ)
+    settings = examined.settings if examined else None
+    session = examined.session if examined else None
+    kinds = kinds_of(examined.devices) if examined else {}
+    private = Private(names_here(), texts_here(settings), os.environ, kinds)
     text = report(found, settings, session, private)
     if to == _TO_STANDARD_OUTPUT:
         for line in text.splitlines():
@@ -125,20 +131,3 @@ def _report(found: list[Finding], to: str) -> None:
             mend="name another file, or have it printed: voice doctor --report",
         ) from error
     remark(f"Written to {to}: read it before you send it.")
-
-
-def _settings_and_session() -> tuple[Settings | None, Mapping[str, Any] | None]:
-    """What can be read of both; with a library missing neither."""
-    from voice.errors import SettingsError
-
-    settings, session = None, None
-    with suppress(ImportError):
-        from voice.keeping import LAST_SESSION, kept
-        from voice.settings import load_settings
-        from voice.statistics import SessionStatistics
-
-        with suppress(SettingsError):
-            settings = load_settings()
-        with suppress(ValueError):
-            session = SessionStatistics.from_json(kept(LAST_SESSION)).summary()
-    return settings, session

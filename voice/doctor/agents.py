@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
-from voice.doctor.findings import Finding, fault
+from voice.doctor.findings import Finding, fault, works
 from voice.doctor.libraries import version_of
 from voice.errors import LibraryMissing, VoiceError
 
@@ -41,7 +41,7 @@ def pi() -> Finding:
     except VoiceError as error:
         return fault("agent pi", error, needed=False)
     told = f"Pi {'.'.join(map(str, found.version))}"
-    return Finding("agent pi", ok=True, detail=f"{told}, {found.path}", needed=False, public=told)
+    return works("agent pi", told, private=f", {found.path}", needed=False)
 
 
 def echo_canceller(settings: Settings) -> Finding | None:
@@ -56,5 +56,4 @@ def echo_canceller(settings: Settings) -> Finding | None:
         Aec3()
     except LibraryMissing as error:
         return fault("echo canceller", error)
-    told = f"pywebrtc-audio {version_of('pywebrtc-audio')}"
-    return Finding("echo canceller", ok=True, detail=told, public=told)
+    return works("echo canceller", f"pywebrtc-audio {version_of('pywebrtc-audio')}")

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
 from voice.doctor import agents, hearing, places, speaking
 from voice.doctor.findings import Finding, fault, slow, unforeseen, untried
-from voice.doctor.limits import in_thread
 from voice.doctor.sentences import sentence_for
-from voice.errors import LibraryMissing, SettingsError, VoiceError
+from voice.errors import LibraryMissing, VoiceError
+from voice.tasks import in_thread
 
 if TYPE_CHECKING:
+    from voice.devices import DeviceInfo
     from voice.doctor.speaking import Played
     from voice.settings import Settings
 
@@ -27,6 +28,7 @@ _MENDS = {
     "transcription": "take a smaller model (voice calibrate), or more time (voice doctor --within 60)",
     "microphone": "restart the sound server: systemctl --user restart pipewire, or pulseaudio --kill",
     "speaker": "restart the sound server: systemctl --user restart pipewire, or pulseaudio --kill",
+    "settings": "see whether its disk still answers, or export VIVA_VOICE_SETTINGS=FILE with another one",
     "journal": "see whether its disk still answers, or export XDG_STATE_HOME=FOLDER on another one",
 }
 """What to do where there is no answer; of other parts, to try again."""
@@ -36,6 +38,17 @@ _T = TypeVar("_T")
 Tell = Callable[[Finding], None]
 
 
+@dataclass
+class Examined:
+    """What was read meanwhile, and a report is made of."""
+
+    settings: Settings | None = None
+    """None where they could not be read."""
+    session: Mapping[str, Any] | None = None
+    """The summary of the last one; None where there is none that can be read."""
+    devices: Sequence[DeviceInfo] = ()
+
+
 class Examination:
     """Tries every part and tells what it finds; ``trying`` is told which part is next."""
 
@@ -43,16 +56,21 @@ class Examination:
         self._tell = tell
         self._trying = trying
         self._limit_s = limit_s
+        self._examined = Examined()
 
-    async def run(self) -> None:
+    async def run(self) -> Examined:
         """Try them all, in the order in which they are told."""
-        found = await self._tried("settings", lambda: in_thread(places.settings_file))
-        if isinstance(found, Finding):
-            self._tell(found)
+        read = await self._tried("settings", lambda: in_thread(places.read_settings))
+        if read is not None:
+            finding, self._examined.settings = read
+            self._tell(finding)
         try:
-            settings = await in_thread(_settings)
+            from voice.settings import Settings
         except ImportError:
-            return  # of which the finding tells
+            return self._examined  # of which the finding tells
+        settings = self._examined.settings or Settings()
+        with anyio.move_on_after(self._limit_s):
+            self._examined.session = await in_thread(places.last_session)
         for part, look in (
             ("terminal", lambda: places.terminal_fits(places.Terminal.here())),
             ("journal", places.journal_kept),
@@ -61,9 +79,19 @@ class Examination:
             await self._one(part, partial(in_thread, look), needed=False)
         await self._all("agents", agents.libraries_of_agents)
         await self._all("echo canceller", lambda: filter(None, [agents.echo_canceller(settings)]))
-        await self._one("voice detector", lambda: hearing.detector(settings))
-        await self._one("microphone", lambda: hearing.microphone(settings))
+        await self._detector(settings)
+        await self._one("microphone", lambda: self._microphone(settings))
         await self._sound(settings)
+        return self._examined
+
+    async def _detector(self, settings: Settings) -> None:
+        await self._one("voice detector", lambda: in_thread(hearing.detector, settings))
+
+    async def _microphone(self, settings: Settings) -> Finding:
+        from voice.backends.portaudio import list_devices
+
+        self._examined.devices = await in_thread(list_devices)
+        return await hearing.microphone(settings)
 
     async def _sound(self, settings: Settings) -> None:
         """The engine says a sentence, the speaker plays it, and Whisper hears both."""
@@ -148,16 +176,6 @@ class Examination:
 
 async def examine(
     tell: Tell, *, trying: Callable[[str], None] = lambda _part: None, limit_s: float = LIMIT_S
-) -> None:
+) -> Examined:
     """Try each part and tell what is found; takes about ten seconds, and speaks a sentence aloud."""
-    await Examination(tell, trying, limit_s).run()
-
-
-def _settings() -> Settings:
-    """The user's, or where they cannot be read the defaults."""
-    from voice.settings import Settings, load_settings
-
-    try:
-        return load_settings()
-    except SettingsError:
-        return Settings()
+    return await Examination(tell, trying, limit_s).run()

@@ -71,6 +71,43 @@ def could_run(findings: list[Finding]) -> bool:
     return all(finding.ok or not finding.needed for finding in findings)
 
 
+def works(
+    part: str,
+    told: str,
+    *,
+    private: str = "",
+    mend: str | None = None,
+    needed: bool = True,
+    figures: Mapping[str, float] | None = None,
+) -> Finding:
+    """A part that is ok. ``private`` stands behind what is told, on the user's own screen alone."""
+    return Finding(part, True, f"{told}{private}", mend, needed=needed, figures=figures or {}, public=told)
+
+
+def fails(
+    part: str,
+    told: str,
+    mend: str | None,
+    *,
+    private: str = "",
+    needed: bool = True,
+    figures: Mapping[str, float] | None = None,
+    kind: str = "",
+) -> Finding:
+    """A part that is there and does not work."""
+    return Finding(
+        part,
+        False,
+        f"{told}{private}",
+        mend,
+        needed=needed,
+        broken=True,
+        figures=figures or {},
+        public=told,
+        kind=kind,
+    )
+
+
 def fault(part: str, error: VoiceError, *, needed: bool = True) -> Finding:
     """A part that raised."""
     there = (DeviceLost, JournalError, ModelBroken, SettingsError, SpeechEngineDied, TranscriberDied)
@@ -92,23 +129,18 @@ def fault(part: str, error: VoiceError, *, needed: bool = True) -> Finding:
 def slow(part: str, limit_s: float, mend: str, *, needed: bool = True) -> Finding:
     """A part that gave no answer within its limit."""
     told = f"There was no answer within {limit_s:g} s."
-    return Finding(
-        part, ok=False, detail=told, mend=mend, needed=needed, broken=True, public=told, kind="TimeoutError"
-    )
+    return fails(part, told, mend, needed=needed, kind=TimeoutError.__name__)
 
 
 def unforeseen(part: str, error: Exception, *, needed: bool = True) -> Finding:
     """A part whose check failed in a way that nobody thought of."""
-    kind = type(error).__name__
-    return Finding(
+    return fails(
         part,
-        ok=False,
-        detail=f"This failed in a way that was not foreseen: {kind}: {error}",
-        mend="tell us: voice doctor --report",
+        "This failed in a way that was not foreseen",
+        "tell us: voice doctor --report",
+        private=f": {type(error).__name__}: {error}",
         needed=needed,
-        broken=True,
-        public="This failed in a way that was not foreseen.",
-        kind=kind,
+        kind=type(error).__name__,
     )
 
 

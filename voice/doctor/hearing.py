@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,11 @@ import anyio
 import numpy as np
 
 from voice.audio import FRAME_S, SAMPLE_RATE, Samples
-from voice.doctor.findings import Finding
+from voice.doctor.findings import Finding, fails, works
 from voice.doctor.levels import judge, measured
 from voice.doctor.libraries import version_of
 from voice.doctor.sentences import COMES_BACK, share_back
+from voice.tasks import in_thread
 
 if TYPE_CHECKING:
     from voice.ports import Transcriber
@@ -31,15 +33,14 @@ least 0.5 s."""
 _TIMES = 3
 
 
-async def detector(settings: Settings) -> Finding:
-    """Judge one frame with both stages."""
+def detector(settings: Settings) -> Finding:
+    """Judge one frame with both stages. Blocks."""
     from voice.assembly import make_ear
     from voice.audio import silent_frame
 
     make_ear(settings.hearing).push(silent_frame())
     webrtcvad, whisper = version_of("webrtcvad-wheels"), version_of("faster-whisper")
-    told = f"webrtcvad {webrtcvad}, Silero in faster-whisper {whisper}"
-    return Finding("voice detector", ok=True, detail=told, public=told)
+    return works("voice detector", f"webrtcvad {webrtcvad}, Silero in faster-whisper {whisper}")
 
 
 async def microphone(settings: Settings) -> Finding:
@@ -59,19 +60,14 @@ async def microphone(settings: Settings) -> Finding:
     judged = judge(level)
     sounds = f"{device.name}: {level.loudest_dbfs:.0f} dBFS at most, {level.floor_dbfs:.0f} mostly"
     detail = f"{sounds}; {judged.problem}" if judged.problem else sounds
-    return Finding(
-        "microphone",
-        ok=not judged.silent,
-        detail=detail,
-        mend=judged.mend,
-        broken=judged.silent,
-        figures={
-            "loudest_dbfs": level.loudest_dbfs,
-            "floor_dbfs": level.floor_dbfs,
-            "clipped": level.clipped,
-        },
-        public=detail,
-    )
+    figures = {
+        "loudest_dbfs": level.loudest_dbfs,
+        "floor_dbfs": level.floor_dbfs,
+        "clipped": level.clipped,
+    }
+    if judged.silent:
+        return fails("microphone", detail, judged.mend, figures=figures)
+    return works("microphone", detail, mend=judged.mend, figures=figures)
 
 
 @asynccontextmanager
@@ -80,29 +76,36 @@ async def whisper(settings: Settings, limit_s: float) -> AsyncIterator[tuple[Fin
 
     Raises `TranscriberError` or `SettingsError`, and `TimeoutError` where it is not loaded within its limit.
     """
-    from voice.assembly import find_weights, make_transcriber
+    from voice.assembly import make_transcriber
     from voice.backends.whisper_models import ENVIRONMENT, overruling
 
     model = settings.transcription.model
-    weights = find_weights(settings.transcription, download=False)
+    with anyio.fail_after(limit_s):
+        weights, size = await in_thread(_weights, settings)
     async with make_transcriber(settings.transcription, weights) as transcriber:
         begun = anyio.current_time()
         with anyio.fail_after(limit_s):
             await transcriber.ready()
         took_s = anyio.current_time() - begun
-        told = f"CTranslate2 {version_of('ctranslate2')}, loaded in {took_s:.1f} s"
         overruled = f"; {ENVIRONMENT} overrules {model}" if overruling(model) else ""
-        size = f"{(weights / 'model.bin').stat().st_size / 1e6:.0f} MB"
+        told = f"CTranslate2 {version_of('ctranslate2')}, loaded in {took_s:.1f} s"
         yield (
-            Finding(
+            works(
                 "Whisper",
-                ok=True,
-                detail=f"{told}, weights in {weights}{overruled}",
+                f"{told}, weights of {size / 1e6:.0f} MB",
+                private=f" in {weights}{overruled}",
                 figures={"load_s": took_s},
-                public=f"{told}, weights of {size}{f'; {ENVIRONMENT} is set' if overruled else ''}",
             ),
             transcriber,
         )
+
+
+def _weights(settings: Settings) -> tuple[Path, int]:
+    """Where they are, and of how many bytes; raises as `find_weights` does. Blocks."""
+    from voice.assembly import find_weights
+
+    weights = find_weights(settings.transcription, download=False)
+    return weights, (weights / "model.bin").stat().st_size
 
 
 async def transcription(transcriber: Transcriber, sound: Samples, sentence: str) -> Finding:
@@ -116,26 +119,20 @@ async def transcription(transcriber: Transcriber, sound: Samples, sentence: str)
     figures = {"reply_s": took_s, "words_back": share}
     told = f"a reply of {len(sound) / SAMPLE_RATE:.1f} s in {took_s:.2f} s"
     if share < COMES_BACK:
-        said = f"{told}; {share:.0%} of the words of {sentence!r} came back"
-        return Finding(
+        return fails(
             "transcription",
-            ok=False,
-            detail=f"{said}: {texts[-1]!r}",
-            mend="take other weights, such as --model tiny.en, or the language that the model knows",
+            f"{told}; {share:.0%} of the words came back",
+            "take other weights, such as --model tiny.en, or the language that the model knows",
+            private=f": of {sentence!r} {texts[-1]!r}",
             needed=False,
-            broken=True,
             figures=figures,
-            public=f"{told}; {share:.0%} of the words came back",
         )
     late = took_s > WAITED_FOR_S
-    detail = f"{told}, {share:.0%} of the words came back"
-    return Finding(
+    return works(
         "transcription",
-        ok=True,
-        detail=f"{detail}; you will wait for it" if late else detail,
+        f"{told}, {share:.0%} of the words came back{'; you will wait for it' if late else ''}",
         mend="see which model fits this machine: voice calibrate" if late else None,
         figures=figures,
-        public=detail,
     )
 
 
@@ -144,33 +141,23 @@ async def loopback(transcriber: Transcriber, heard: Samples, sentence: str, volu
     level = measured(heard)
     figures = {"loudest_dbfs": level.loudest_dbfs}
 
-    def lost(told: str, mend: str) -> Finding:
-        return Finding(
-            "loopback",
-            ok=False,
-            detail=told,
-            mend=mend,
-            needed=False,
-            broken=True,
-            figures=figures,
-            public=told,
-        )
-
     if level.loudest_dbfs < QUIET_DBFS:
         if volume == 0:
-            return Finding("loopback", ok=True, detail="silent, as the settings say", needed=False)
-        return lost(
+            return works("loopback", "silent, as the settings say", needed=False)
+        return fails(
+            "loopback",
             "what was played did not come back: the speaker is muted or turned down to nothing",
             "turn it up in the system's sound settings",
+            needed=False,
+            figures=figures,
         )
     text = (await transcriber.submit(heard).result()).text
     figures["words_back"] = share = share_back(sentence, text)
     told = f"{share:.0%} of the spoken words came back, {level.loudest_dbfs:.0f} dBFS at most"
     if share < COMES_BACK:
-        return lost(
-            told, "something else plays there too, or the sound is broken up: end what plays, and try again"
-        )
-    return Finding("loopback", ok=True, detail=told, needed=False, figures=figures, public=told)
+        mend = "something else plays there too, or the sound is broken up: end what plays, and try again"
+        return fails("loopback", told, mend, needed=False, figures=figures)
+    return works("loopback", told, needed=False, figures=figures)
 
 
 QUIET_DBFS = -70.0

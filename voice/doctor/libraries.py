@@ -11,7 +11,7 @@ from contextlib import redirect_stderr
 from importlib.metadata import PackageNotFoundError, version
 
 import voice.backends  # noqa: F401 — which tells the libraries to report nothing, before they are loaded
-from voice.doctor.findings import Finding, fault
+from voice.doctor.findings import Finding, fault, works
 from voice.errors import LibraryMissing
 
 LIBRARIES = {
@@ -49,8 +49,7 @@ _LINUX_ALONE = {"espeakng-loader", "pulsectl"}
 
 def examine_libraries() -> Iterator[Finding]:
     """Import each library: first Python, then every library that cannot be imported, or one word for all."""
-    python = f"{platform.python_version()}"
-    yield Finding("Python", ok=True, detail=python, public=python)
+    yield works("Python", platform.python_version())
     told: set[str] = set()
     for distribution, module in LIBRARIES.items():
         if distribution in _LINUX_ALONE and platform.system() != "Linux":
@@ -69,7 +68,7 @@ def examine_libraries() -> Iterator[Finding]:
         except OSError:
             continue  # pulsectl without libpulse below it: where that is, there is no sound server either
     if not told:
-        yield Finding("libraries", ok=True, detail="all there", public="all there")
+        yield works("libraries", "all there")
 
 
 def _look_for(module: str) -> None:

@@ -8,11 +8,16 @@ import stat
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from voice.doctor.findings import Finding, fault
+from voice.doctor.findings import Finding, fails, fault, works
 from voice.errors import LibraryMissing, SettingsError, VoiceError
+
+if TYPE_CHECKING:
+    from voice.settings import Settings
 
 LEAST_FREE = 100_000_000
 """Bytes: an hour of sound in the journal."""
@@ -26,20 +31,30 @@ _QUICK_ESCAPE_MS = 100
 _ANSWERS_WITHIN_S = 2.0
 
 
-def settings_file() -> Finding:
-    """The settings file, read and checked."""
+def read_settings() -> tuple[Finding, Settings | None]:
+    """The settings file, read and checked; None where it cannot be."""
     try:
         from voice.settings import load_settings, settings_path
 
-        where = settings_path()
-        load_settings()
+        where, settings = settings_path(), load_settings()
     except SettingsError as error:
-        return fault("settings", error)
+        return fault("settings", error), None
     except ImportError as error:
-        return fault("settings", LibraryMissing(error))
+        return fault("settings", LibraryMissing(error)), None
     if where.exists():
-        return Finding("settings", ok=True, detail=str(where), public="a file")
-    return Finding("settings", ok=True, detail=f"defaults; no {where}", public="defaults")
+        return Finding("settings", ok=True, detail=str(where), public="a file"), settings
+    return works("settings", "defaults", private=f"; no {where}"), settings
+
+
+def last_session() -> Mapping[str, Any] | None:
+    """What was kept of the last conversation, summed up; None where there is none that can be read."""
+    try:
+        from voice.keeping import LAST_SESSION, kept
+        from voice.statistics import SessionStatistics
+
+        return SessionStatistics.from_json(kept(LAST_SESSION)).summary()
+    except (ImportError, ValueError):
+        return None
 
 
 @dataclass(frozen=True)
@@ -82,7 +97,7 @@ def terminal_fits(terminal: Terminal) -> Finding:
     """Whether `voice chat` can show its screen, and Esc acts at once."""
 
     def found(detail: str, mend: str | None = None) -> Finding:
-        return Finding("terminal", ok=True, detail=detail, mend=mend, needed=False, public=detail)
+        return works("terminal", detail, mend=mend, needed=False)
 
     if not terminal.interactive:
         return found("none here: voice chat would read and print lines")
@@ -144,18 +159,11 @@ def examine_folder(folder: Path) -> Finding:
 
     def found(detail: str, mend: str | None = None, *, ok: bool = True, pending: int = 0) -> Finding:
         figures = {"pending": float(pending), "free_mb": free / 1e6}
-        return Finding(
-            "journal",
-            ok=ok,
-            detail=f"{detail} ({folder})",
-            mend=mend,
-            needed=False,
-            broken=not ok,
-            figures=figures,
-            public=detail,
-        )
+        if ok:
+            return works("journal", detail, private=where, mend=mend, needed=False, figures=figures)
+        return fails("journal", detail, mend, private=where, needed=False, figures=figures)
 
-    there, free = folder, 0
+    there, free, where = folder, 0, f" ({folder})"
     while not there.exists() and there != there.parent:
         there = there.parent
     try:

@@ -1,7 +1,7 @@
 """What must not stand in a text that is given to others, taken out of it. Pure.
 
-It is the second line: what `voice.doctor.report` puts together holds our own words, versions, numbers and
-names of devices and parts, and never a setting's text. But errors name paths, and people name devices.
+It is the second line: what `voice.doctor.report` puts together holds our own words, versions and numbers, and
+never a setting's text. But errors name paths and devices, and devices are named after people.
 """
 
 from __future__ import annotations
@@ -33,13 +33,6 @@ _PATTERNS = (
     re.compile(r"\b[A-Za-z]:\\[^\s'\"]+"),
     re.compile(r"\b(?=\w*\d\w*\d)(?=\w*[a-zA-Z])\w{12,}\b"),  # serial numbers, tokens
 )
-_POSSESSIVE = re.compile(r"\b([^\W\d_][\w.-]*)(?:['\u2019`]s|s['\u2019])(?=\s)")
-_OURS = {
-    *("agent", "device", "hub", "journal", "library", "model", "program", "server", "speaker"),
-    *("system", "terminal", "user"),
-}
-"""Whose something is in our own sentences; else it is a person, as phones and headphones are named."""
-_WHOSE = re.compile(r"\b(von|de|di|van)\s+[A-Z\u00c0-\u00de][\w.-]*")
 
 _FROM_PATH = re.compile(rf"{_PATH}.*")
 """A path may have spaces in it: where it ends nobody knows."""
@@ -55,13 +48,18 @@ class Private:
         names: Iterable[str] = (),
         texts: Iterable[str] = (),
         environment: Mapping[str, str] | None = None,
+        kinds: Mapping[str, str] | None = None,
     ) -> None:
         """``names`` are those of user and machine, ``texts`` what the user wrote, and paths.
 
-        Keys are looked for in the environment, by the names of its variables.
+        ``kinds`` tells what is said in place of the name of a device: people name them after themselves. Keys
+        are looked for in the environment, by the names of its variables.
         """
         words = {part for name in names for part in re.split(r"[\s.,@]+", name)}
         keys = [value for name, value in (environment or {}).items() if _SECRET_NAMES.search(name)]
+        self._kinds = dict(kinds or {})
+        devices = "|".join(map(re.escape, _longest_first(self._kinds)))
+        self._devices = re.compile(rf"(?<!\w)(?:{devices})(?!\w)") if devices else None
         self._keys = _longest_first(key for key in keys if len(key) >= _SHORTEST_TEXT)
         self._texts = _longest_first(text for text in texts if len(text) >= _SHORTEST_TEXT)
         self._names = _longest_first(
@@ -76,8 +74,6 @@ class Private:
             text = re.sub(rf"(?<!\w){re.escape(known)}(?!\w)", LEFT_OUT, text, flags=re.IGNORECASE)
         for pattern in _PATTERNS:
             text = pattern.sub(LEFT_OUT, text)
-        text = _POSSESSIVE.sub(_whose, text)
-        text = _WHOSE.sub(rf"\1 {LEFT_OUT}", text)
         for name in self._names:
             # A longer word may be made of it, "annas-laptop"; of a short one other words are.
             more = r"\w*" if len(name) >= _SHORTEST_TEXT else r"(?!\w)"
@@ -85,13 +81,14 @@ class Private:
         return text
 
     def sentence(self, text: str) -> str:
-        """One of our sentences, without what somebody wrote: that is quoted in them, or a path."""
+        """One of our sentences, without what somebody wrote: that is quoted in them, or a path.
+
+        A device stands there as what kind it is.
+        """
+        if self._devices is not None:
+            text = self._devices.sub(lambda found: self._kinds[found[0]], text)
         return self.hidden(_FROM_PATH.sub(LEFT_OUT, _QUOTED.sub(LEFT_OUT, text)))
 
 
 def _longest_first(texts: Iterable[str]) -> list[str]:
     return sorted(set(texts), key=lambda text: (-len(text), text))
-
-
-def _whose(found: re.Match[str]) -> str:
-    return found[0] if found[1].casefold() in _OURS else f"{LEFT_OUT}'s"

@@ -22,12 +22,14 @@ from voice.doctor.libraries import LIBRARIES
 from voice.doctor.private import Private
 
 if TYPE_CHECKING:
+    from voice.devices import DeviceInfo
     from voice.settings import Settings
 
 _BESIDES = ("ctranslate2", "mcp", "agent-client-protocol", "pydantic-ai-slim", "pywebrtc-audio")
 _OPEN_TEXTS = {("transcription", "language"), ("speaking", "language")}
 """Settings that are texts, and of which only codes are taken."""
-_DEVICES = {("hearing", "microphone"), ("speaking", "speaker")}
+_KNOWN_DEVICES = {"default", "jack", "null", "oss", "pipewire", "pulse", "sysdefault"}
+"""Names that are the same everywhere; any other may be a person's."""
 _SET = "(set)"
 _FOLDERS = ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "HF_HOME", "VIRTUAL_ENV")
 _VARIABLES = ("VIVA_VOICE_SETTINGS", "VIVA_VOICE_MODEL", "VIVA_VOICE_BRIDGE", "VIVA_VOICE_TOKEN")
@@ -156,6 +158,17 @@ def _session(session: Mapping[str, Any] | None) -> Iterator[str]:
         yield f"* {title}: {counted or 'none'}"
 
 
+def kinds_of(devices: Iterable[DeviceInfo]) -> dict[str, str]:
+    """What a report says in place of the name of a device, which is often a person's: what kind it is."""
+    return {
+        name: f"({device.host_api}, {device.default_rate} Hz, {device.input_channels} in,"
+        f" {device.output_channels} out)"
+        for device in devices
+        for name in (device.name, device.id)
+        if name and name not in _KNOWN_DEVICES
+    }
+
+
 def names_here() -> Iterator[str]:
     """Those of the user and of the machine, as far as they are known."""
     import getpass
@@ -173,7 +186,7 @@ def names_here() -> Iterator[str]:
 
 
 def texts_here(settings: Settings | None) -> Iterator[str]:
-    """What the user wrote into the settings, but for names of devices, and the paths that are used here."""
+    """What the user wrote into the settings, and the paths that are used here."""
     yield os.path.expanduser("~")  # noqa: PTH111 — see above
     with suppress(OSError):  # the folder it was started in is gone
         yield os.getcwd()  # noqa: PTH109
@@ -182,8 +195,8 @@ def texts_here(settings: Settings | None) -> Iterator[str]:
         return
     for group, of in settings:
         for name, value in of:
-            if (group, name) not in _DEVICES and _shown(group, name, value) == _SET:
-                yield from _texts_in(value)
+            if _shown(group, name, value) == _SET:
+                yield from (text for text in _texts_in(value) if text not in _KNOWN_DEVICES)
 
 
 def _texts_in(value: object) -> Iterator[str]:

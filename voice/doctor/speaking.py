@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
@@ -12,9 +11,8 @@ import numpy as np
 
 from voice.audio import SAMPLE_RATE, Resampler, Samples, Sound, to_float
 from voice.backends.loopback import NoLoopback, Recording, monitor_of_own_stream, recorded
-from voice.doctor.findings import Finding, untried
-from voice.doctor.limits import in_thread
-from voice.tasks import lone_errors
+from voice.doctor.findings import Finding, untried, works
+from voice.tasks import in_thread, lone_errors
 
 if TYPE_CHECKING:
     from voice.ports import Speaker
@@ -46,14 +44,12 @@ async def engine(settings: SpeakingSettings, sentence: str) -> tuple[Finding, So
         described = await speech.describe()
     told = f"{described}; first sound after {first_s:.1f} s, then {warm_s:.2f} s"
     late = warm_s > FIRST_SOUND_S
-    return Finding(
+    return works(
         "speech engine",
-        ok=True,
-        detail=told,
+        told,
         mend="the machine is busy, or slow: end what keeps it so" if late else None,
         needed=False,
         figures={"first_sound_s": first_s, "warm_sound_s": warm_s},
-        public=told,
     ), sound
 
 
@@ -92,14 +88,12 @@ async def play(settings: Settings, sound: Sound) -> Played:
             await anyio.sleep(_AFTER_S)
         heard = found.samples if found is not None else np.zeros(0, np.int16)
     silent = "; the volume in the settings is 0" if volume == 0 else ""
-    playing = Finding(
+    playing = works(
         "speaker",
-        ok=True,
-        detail=f"{speaker.name}, took {sound.duration_s:.1f} s of sound in {took_s:.1f} s{silent}",
+        f"{speaker.name}, took {sound.duration_s:.1f} s of sound in {took_s:.1f} s{silent}",
         mend="set volume in [speaking], 0 to 1" if volume == 0 else None,
         needed=False,
         figures={"took_s": took_s, "sound_s": sound.duration_s},
-        public=f"{speaker.name}, took {sound.duration_s:.1f} s of sound in {took_s:.1f} s{silent}",
     )
     if why is None:
         return Played(playing, None, heard)
@@ -111,9 +105,8 @@ async def find(settings: SpeakingSettings) -> Finding:
     """The speaker alone, where there is nothing to play. Raises `DeviceError` where there is none."""
     from voice.backends.portaudio import find_output
 
-    name = (await in_thread(partial(find_output, settings.speaker))).name
-    told = f"{name}; nothing was played, for want of a voice"
-    return Finding("speaker", ok=True, detail=told, needed=False, public=told)
+    name = (await in_thread(find_output, settings.speaker)).name
+    return works("speaker", f"{name}; nothing was played, for want of a voice", needed=False)
 
 
 async def _monitor(speaker: Speaker) -> str:

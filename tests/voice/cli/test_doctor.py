@@ -67,8 +67,11 @@ def examined(voice, objects):
 
 
 @pytest.mark.slow
-def test_the_exit_code_is_whether_the_loop_could_run(voice, examined):
-    code, findings = examined()
+def test_the_exit_code_is_whether_the_loop_could_run(examined, tmp_path):
+    path = tmp_path / "settings.toml"
+    path.write_text('[transcription]\nmodel = "small"')
+    weights = str(find_model(download=False))
+    code, findings = examined(VIVA_VOICE_SETTINGS=str(path), VIVA_VOICE_MODEL=weights)
     order = [
         *("Python", "libraries", "settings", "terminal", "journal", "agent pi", "agent acp"),
         *("agent pydantic-ai", "MCP servers", "voice detector", "microphone", "speech engine", "speaker"),
@@ -87,13 +90,16 @@ def test_the_exit_code_is_whether_the_loop_could_run(voice, examined):
     assert code == (0 if findings["microphone"]["ok"] else 1)
     # Nothing can be kept there, and the loop runs all the same.
     assert (findings["journal"]["broken"], findings["journal"]["needed"]) == (True, False)
+    # The folder overrules the size that the settings name.
+    assert findings["Whisper"]["detail"].endswith(f" in {weights}; VIVA_VOICE_MODEL overrules small")
 
 
 @pytest.mark.slow
-def test_on_a_terminal_it_says_what_it_does_and_what_it_has_found():
+def test_on_a_terminal_it_says_what_it_does_and_what_it_has_found(tmp_path):
+    report = tmp_path / "none/report.md"  # which cannot be written: what was found stands there all the same
     spawned = pexpect.spawn(
         str(Path(sys.executable).parent / "voice"),
-        ["doctor", "--within", "60"],
+        ["doctor", "--within", "60", "--report", str(report)],
         env={**os.environ, **NO_HOME, **NO_WEIGHTS, "TERM": "xterm-256color", "LANG": "C.UTF-8", "TMUX": ""},
         encoding="utf-8",
         dimensions=(24, 90),
@@ -102,6 +108,7 @@ def test_on_a_terminal_it_says_what_it_does_and_what_it_has_found():
     spawned.expect_exact("ok      terminal          xterm-256color, 90 by 24, ")
     spawned.expect_exact("… microphone: say something\r")
     spawned.expect_exact("MISSING Whisper           ")
+    spawned.expect_exact(f"voice: The report {report} cannot be written: No such file or directory.")
     spawned.expect(pexpect.EOF)
     spawned.close()
     assert spawned.exitstatus == 1  # there are no weights
@@ -109,27 +116,61 @@ def test_on_a_terminal_it_says_what_it_does_and_what_it_has_found():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "module", ["numpy", "pydantic", "anyio", "soxr", "av", "rich", "markdown_it", "onnxruntime"]
+    "modules",
+    [["numpy"], ["pydantic"], ["anyio"], ["soxr"], ["onnxruntime"], ["av", "rich", "markdown_it"]],
+    ids=lambda modules: modules[0],
 )
-def test_with_any_library_missing_it_runs_and_names_it(examined, tmp_path, module):
-    (tmp_path / f"{module}.py").write_text(
-        f"raise ModuleNotFoundError('No module named {module}', name='{module}')"
-    )
+def test_with_any_library_missing_it_runs_and_names_it(examined, tmp_path, modules):
+    for module in modules:
+        (tmp_path / f"{module}.py").write_text(
+            f"raise ModuleNotFoundError('No module named {module}', name='{module}')"
+        )
     report = tmp_path / "report.md"
     code, findings = examined("--report", report, PYTHONPATH=str(tmp_path), **NO_WEIGHTS)
     assert code == 1
-    assert f"* libraries: MISSING [LibraryMissing] The library {module}" in report.read_text()
-    assert findings["libraries"]["detail"].startswith(f"The library {module} cannot be loaded")
+    for module in modules:
+        assert f"* libraries: MISSING [LibraryMissing] The library {module}" in report.read_text()
+    assert findings["libraries"]["detail"].startswith(f"The library {modules[0]} cannot be loaded")
     assert "pip install" in findings["libraries"]["mend"]
 
 
 @pytest.mark.slow
-def test_a_broken_whisper_library_is_named_and_the_rest_goes_on(examined, tmp_path):
+def test_what_is_broken_is_named_and_the_rest_is_tried_all_the_same(examined, tmp_path):
     (tmp_path / "ctranslate2.py").write_text("raise ImportError('libgomp.so.1: cannot open shared object')")
-    _, findings = examined(PYTHONPATH=str(tmp_path))
+    path = tmp_path / "settings.toml"
+    path.write_text("[hearing\n")
+    code, findings = examined(PYTHONPATH=str(tmp_path), VIVA_VOICE_SETTINGS=str(path))
+    assert code == 1
+    assert findings["settings"]["broken"]
     for part in ("libraries", "Whisper"):
         assert "ctranslate2 cannot be loaded: libgomp" in findings[part]["detail"]
     assert findings["speech engine"]["ok"]
+
+
+@pytest.mark.slow
+def test_a_disk_that_hangs_is_a_finding_wherever_something_is_read_from_it(voice, objects, tmp_path):
+    """A pipe that nobody writes to takes the place of each file."""
+    (tmp_path / "state/viva-voce").mkdir(parents=True)
+    for path in ("settings.toml", "state/viva-voce/last-session.json"):
+        os.mkfifo(tmp_path / path)
+    report = tmp_path / "report.md"
+    done = voice(
+        *("doctor", "--json", "--within", "3", "--report", report),
+        environment={
+            "VIVA_VOICE_SETTINGS": str(tmp_path / "settings.toml"),
+            "XDG_STATE_HOME": str(tmp_path / "state"),
+            **NO_WEIGHTS,
+        },
+    )
+    assert done.returncode == 1
+    findings = {finding["part"]: finding for finding in objects(done.stdout)}
+    assert findings["settings"]["broken"]
+    assert findings["settings"]["detail"] == "There was no answer within 3 s."
+    assert "VIVA_VOICE_SETTINGS" in findings["settings"]["mend"]
+    assert "Whisper" in findings
+    lines = report.read_text().splitlines()
+    assert "* they cannot be read; the defaults were tried" in lines
+    assert "* none was kept" in lines
 
 
 def test_a_library_that_several_need_is_told_once(monkeypatch):
@@ -138,28 +179,6 @@ def test_a_library_that_several_need_is_told_once(monkeypatch):
     monkeypatch.delitem(sys.modules, "faster_whisper", raising=False)
     _, finding = examine_libraries()
     assert (finding.mark, "huggingface_hub" in finding.detail) == ("MISSING", True)
-
-
-@pytest.mark.slow
-def test_a_settings_file_that_cannot_be_read_is_broken_and_the_parts_are_tried_all_the_same(
-    examined, tmp_path
-):
-    path = tmp_path / "settings.toml"
-    path.write_text("[hearing\n")
-    code, findings = examined(VIVA_VOICE_SETTINGS=str(path))
-    assert code == 1
-    assert findings["settings"]["broken"]
-    assert findings["Whisper"]["ok"]
-    assert findings["speech engine"]["ok"]
-
-
-@pytest.mark.slow
-def test_a_folder_that_overrules_a_named_size_is_told(examined, tmp_path):
-    path = tmp_path / "settings.toml"
-    path.write_text('[transcription]\nmodel = "small"')
-    weights = str(find_model(download=False))
-    _, findings = examined(VIVA_VOICE_SETTINGS=str(path), VIVA_VOICE_MODEL=weights)
-    assert findings["Whisper"]["detail"].endswith(f"weights in {weights}; VIVA_VOICE_MODEL overrules small")
 
 
 SECRETS = {
@@ -240,12 +259,3 @@ def test_a_report_and_json_do_not_both_go_to_standard_output(voice):
     done = voice("doctor", "--json", "--report")
     assert (done.returncode, done.stdout) == (2, "")
     assert "name a FILE" in done.stderr
-
-
-@pytest.mark.slow
-def test_a_report_that_cannot_be_written_is_said_and_what_was_found_stands_there(voice, tmp_path):
-    report = tmp_path / "none/report.md"
-    done = voice("doctor", "--within", "60", "--report", report, environment={**NO_HOME, **NO_WEIGHTS})
-    assert done.returncode == 1
-    assert done.stderr.startswith(f"voice: The report {report} cannot be written: No such file or directory.")
-    assert "Whisper" in done.stdout

@@ -9,16 +9,17 @@ import pytest
 import voice.assembly
 from voice.audio import SAMPLE_RATE
 from voice.backends import loopback as server
+from voice.backends import portaudio
 from voice.backends.loopback import NoLoopback, monitor_of_own_stream
 from voice.backends.null_speaker import SkippingSpeaker
 from voice.backends.recording import RecordingMicrophone
 from voice.backends.wav import write_wav
 from voice.doctor import hearing
 from voice.doctor.examining import Examination, examine
-from voice.doctor.limits import in_thread
 from voice.doctor.sentences import SENTENCES
 from voice.errors import DeviceError, DeviceLost, PortAudioMissing
 from voice.settings import Settings
+from voice.tasks import in_thread
 from voice.testing import ScriptedTranscriber
 
 pytestmark = pytest.mark.anyio
@@ -50,6 +51,7 @@ async def test_each_part_is_used_and_the_words_of_the_engine_come_back(monkeypat
     monkeypatch.delenv("VIVA_VOICE_SETTINGS", raising=False)
     microphone_of(np.random.default_rng(0).normal(0, 20, 4 * SAMPLE_RATE).astype(np.int16))
     monkeypatch.setattr(voice.assembly, "make_speaker", lambda *_, **__: SkippingSpeaker())
+    monkeypatch.setattr(portaudio, "list_devices", list)
     monkeypatch.setenv("PATH", str(tmp_path))  # where no program of the sound server is
     found, tried = {}, []
     await examine(lambda finding: found.update({finding.part: finding}), trying=tried.append, limit_s=120)
@@ -95,6 +97,27 @@ async def test_what_hangs_is_told_and_the_next_part_is_tried():
         ("journal", "broken", "TimeoutError")
     ]
     assert "XDG_STATE_HOME" in found[0].mend
+
+
+async def test_weights_on_a_disk_that_hangs_are_not_waited_for(monkeypatch):
+    freed = threading.Event()
+    monkeypatch.setattr(voice.assembly, "find_weights", lambda *_, **__: freed.wait())
+    try:
+        with pytest.raises(TimeoutError):
+            async with hearing.whisper(Settings(), 0.05):
+                pass
+    finally:
+        freed.set()
+
+
+async def test_a_voice_detector_that_hangs_is_not_waited_for(monkeypatch):
+    found, freed = [], threading.Event()
+    monkeypatch.setattr(voice.assembly, "make_ear", lambda *_: freed.wait())
+    try:
+        await Examination(found.append, lambda _: None, limit_s=0.05)._detector(Settings())
+    finally:
+        freed.set()
+    assert [(finding.part, finding.kind) for finding in found] == [("voice detector", "TimeoutError")]
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,11 @@ import stat
 import pytest
 
 from voice.doctor import places
-from voice.doctor.places import Terminal, examine_folder, settings_file, terminal_fits
+from voice.doctor.places import Terminal, examine_folder, last_session, read_settings, terminal_fits
 from voice.events import DiscardReason
 from voice.journal.entries import began, decided
 from voice.journal.store import Store
+from voice.settings import Settings
 
 FITS = Terminal(True, "xterm-256color", 80, 24, "256", "utf-8")
 
@@ -47,15 +48,29 @@ def test_a_tmux_that_is_not_there_is_no_fault(monkeypatch):
 def test_the_settings_file_is_read(tmp_path, monkeypatch):
     path = tmp_path / "settings.toml"
     monkeypatch.setenv("VIVA_VOICE_SETTINGS", str(path))
-    assert settings_file().kind == "SettingsError"
-    path.write_text("[hearing]\n")
-    assert (settings_file().ok, settings_file().detail) == (True, str(path))
+    finding, settings = read_settings()
+    assert (finding.kind, settings) == ("SettingsError", None)
+    path.write_text("[hearing]\nlongest_s = 700\n")
+    finding, settings = read_settings()
+    assert (finding.ok, finding.detail, finding.public) == (True, str(path), "a file")
+    assert settings.hearing.longest_s == 700
     path.write_text('[hearing]\npatience = "secret"\n')
-    finding = settings_file()
-    assert (finding.broken, finding.public) == (True, "")
+    finding, settings = read_settings()
+    assert (finding.broken, finding.public, settings) == (True, "", None)
     monkeypatch.setenv("VIVA_VOICE_SETTINGS", "")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "none"))
-    assert settings_file().detail.startswith("defaults; no ")
+    finding, settings = read_settings()
+    assert finding.detail.startswith("defaults; no ")
+    assert settings == Settings()
+
+
+@pytest.mark.parametrize("kept", [None, "no JSON", "[]", '{"version": 1}'])
+def test_a_last_session_that_cannot_be_read_is_none(tmp_path, monkeypatch, kept):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    if kept is not None:
+        (tmp_path / "viva-voce").mkdir()
+        (tmp_path / "viva-voce/last-session.json").write_text(kept)
+    assert last_session() is None
 
 
 def test_a_folder_that_is_not_there_yet_is_looked_for_and_not_made(tmp_path):

@@ -59,19 +59,30 @@ def test_what_a_bug_report_needs_stays(text):
     assert PRIVATE.hidden(text) == text
 
 
-@pytest.mark.parametrize(
-    ("name", "shown"),
-    [
-        ("Lena's AirPods Pro", "(left out)'s AirPods Pro"),
-        ("Lena\u2019s AirPods Pro", "(left out)'s AirPods Pro"),
-        ("AirPods Pro von Lena", "AirPods Pro von (left out)"),
-        ("Auriculares de Lena", "Auriculares de (left out)"),
-        ("Berg Headset", "(left out) Headset"),
-        ("Jabra Evolve2 65", "Jabra Evolve2 65"),
-    ],
+NAMED = (
+    *("Bob Smith's iPhone", "AirPods de Maria Lopez", "Headset von Anna Meier", "écouteurs d'Anna"),
+    *(
+        "Annas AirPods",
+        "Jane\u2019s-Beats",
+        "AirPods - Bob",
+        "bluez_input.bob",
+        "Anna (Kopfhörer)",
+        "A+B [*]",
+    ),
 )
-def test_a_device_keeps_its_name_without_that_of_its_owner(name, shown):
-    assert PRIVATE.hidden(name) == shown
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_device_is_told_by_its_kind_whoever_it_is_named_after(name):
+    kinds = dict.fromkeys(NAMED, "(PulseAudio, 48000 Hz, 1 in, 0 out)") | {
+        "Bob": "(ALSA)",
+        "PulseAudio": "(x)",
+    }
+    private = Private(kinds=kinds)
+    for before, after in (("", ": -20 dBFS at most"), ("There are: A, ", "."), ("It gives (", ") instead.")):
+        assert private.sentence(f"{before}{name}{after}") == f"{before}{kinds[name]}{after}"
+    assert name not in private.sentence(f"There is no microphone called {name!r}.")
+    assert private.sentence("Bobby cannot be opened.") == "Bobby cannot be opened."
 
 
 def test_of_a_sentence_what_is_quoted_is_left_out_and_an_apostrophe_quotes_nothing():

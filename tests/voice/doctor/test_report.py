@@ -3,10 +3,11 @@
 import pytest
 
 from voice.commands import Command
+from voice.devices import DeviceInfo
 from voice.doctor.findings import Finding, fault
 from voice.doctor.private import Private
-from voice.doctor.report import report, texts_here
-from voice.errors import DeviceError, HostMissing, ModelNotFound, SettingsError
+from voice.doctor.report import kinds_of, report, texts_here
+from voice.errors import DeviceError, DeviceLost, HostMissing, ModelNotFound, SettingsError
 from voice.settings import Settings
 from voice.statistics import SessionStatistics
 
@@ -19,6 +20,7 @@ SECRET = Settings.model_validate(
         "conversation": {"narrate_text": False},
     }
 )
+AIRPODS = DeviceInfo("Zyxanna's AirPods", "PulseAudio", 1, 2, 16_000, True, False, "bluez.zyx")
 
 
 def told(findings=(), settings=SECRET, session=None, private=None):
@@ -61,17 +63,35 @@ def test_settings_are_shown_where_they_are_numbers_or_choices_and_else_that_they
             "microphone", DeviceError("There is no microphone called 'zyx mic'; there are: A.", mend="zyx")
         ),
         fault("agent pi", HostMissing("/home/zyx/bin/pi does not say which version of Pi it is.")),
-        Finding("microphone", True, "", public="AirPods (zyx over there): -20 dBFS"),
+        Finding("microphone", True, "", public="Zyxanna's AirPods: -20 dBFS"),
+        fault(
+            "microphone", DeviceError("There is no microphone called 'x'; there are: A, Zyxanna's AirPods.")
+        ),
+        fault("microphone", DeviceLost("Zyxanna's AirPods is gone.")),
         Finding("journal", True, "(/home/zyx)", public="in /home/zyx/secret: 2 not delivered"),
     ],
 )
 def test_of_a_finding_our_own_words_stand_there_and_the_kind_of_error(finding):
-    private = Private(names=["zyx"], texts=texts_here(SECRET))
+    private = Private(["zyx"], texts_here(SECRET), kinds=kinds_of([AIRPODS]))
     text = told([finding], private=private)
     assert "zyx" not in text.lower()
     (line,) = [line for line in text.splitlines() if line.startswith(f"* {finding.part}: ")]
     assert finding.mark in line
     assert f"[{finding.kind}]" in line if finding.kind else "[" not in line
+
+
+def test_of_a_device_its_kind_is_told_and_names_that_are_the_same_everywhere_stay():
+    default = DeviceInfo("default", "ALSA", 32, 32, 44_100, True, True)
+    private = Private(kinds=kinds_of([AIRPODS, default]))
+    lines = told(
+        [
+            Finding("microphone", True, "", public="Zyxanna's AirPods: -20 dBFS at most"),
+            Finding("speaker", True, "", public="default, took 1.0 s of sound in 1.0 s"),
+        ],
+        private=private,
+    ).splitlines()
+    assert "* microphone: ok (PulseAudio, 16000 Hz, 1 in, 2 out): -20 dBFS at most" in lines
+    assert "* speaker: ok default, took 1.0 s of sound in 1.0 s" in lines
 
 
 def test_what_was_measured_and_the_last_session_are_numbers():
