@@ -68,3 +68,40 @@ def test_help_loads_nothing_but_the_command_line(command):
     )
     assert not loaded & HEAVY
     assert printed.startswith("Usage: voice")
+
+
+UNIX = ["curses", "fcntl", "grp", "pty", "pwd", "readline", "resource", "termios", "tty"]
+"""What Python has on no other system."""
+
+WITHOUT_UNIX = f"""
+import asyncio, multiprocessing, signal, subprocess, sys
+import anyio
+sys.modules.update(dict.fromkeys({UNIX}))
+for name in ("SIGHUP", "SIGKILL", "SIGQUIT", "SIGTSTP", "SIGUSR1", "SIGWINCH"):
+    delattr(signal, name)
+"""
+
+
+def test_recordings_and_scenes_are_heard_also_where_there_is_no_unix():
+    """Symptom: on Windows nothing begins, not even `voice --help`, for a lock that it does not take."""
+    modules = "voice.cli.app, voice.replay, voice.scenes.playing, voice.backends.worker, voice.talk"
+    _, printed = loaded_after(f"{WITHOUT_UNIX}\nimport {modules}")
+    assert printed == ""
+
+
+def test_where_there_is_no_unix_nothing_is_kept_and_that_is_told():
+    code = """
+from voice.assembly import open_journal
+from voice.settings import Settings
+
+async def main():
+    async with open_journal(Settings().journal, print) as journal:
+        print(journal)
+
+anyio.run(main)
+"""
+    _, printed = loaded_after(WITHOUT_UNIX + code)
+    assert printed.splitlines() == [
+        "What you say and type is not kept until the agent has it: that takes Linux or macOS.",
+        "None",
+    ]

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -22,8 +23,6 @@ from voice.commands import Controls
 from voice.ears import Ears
 from voice.errors import SettingsError
 from voice.floor import Duplex
-from voice.journal.entries import Bounds
-from voice.journal.writer import DiskJournal
 from voice.keeping import remember_threads, remembered_threads, state_folder
 from voice.listening.detection import TwoStageDetector
 from voice.listening.endpointing import Endpointer, EndRule, StartRule
@@ -45,6 +44,9 @@ from voice.settings import (
 from voice.speaking.manner import Manner
 from voice.speaking.narrator import Narrator
 from voice.spoken_answers import replies_to
+
+if TYPE_CHECKING:
+    from voice.journal.writer import DiskJournal
 
 TakeNotice = Callable[[str], None]
 
@@ -225,15 +227,25 @@ async def open_journal(
 ) -> AsyncGenerator[DiskJournal | None]:
     """What a session keeps until its agent has it; None where the user keeps nothing, or there is no place.
 
-    ``talks`` says whether the session takes messages that `voice journal send` gives it.
+    ``talks`` says whether the session takes messages that `voice journal send` gives it. A system that is no
+    Unix has no place either: neither locks that end with a process nor files that only their owner reads.
     """
     if not settings.enabled:
         yield None
         return
     try:
+        from voice.journal.entries import Bounds
+        from voice.journal.writer import DiskJournal
+
         folder = journal_folder()
     except SettingsError as error:
         on_notice(error.sentence)
+        yield None
+        return
+    except ModuleNotFoundError as error:
+        if error.name != "fcntl":
+            raise
+        on_notice("What you say and type is not kept until the agent has it: that takes Linux or macOS.")
         yield None
         return
     bounds = Bounds(settings.longest_days, settings.largest_mb)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -62,6 +63,10 @@ def begin_in_thread(function: Callable[..., _T], *arguments: Any) -> Future[_T]:
 async def in_thread(function: Callable[..., _T], *arguments: Any) -> _T:
     """The same, and wait for what it gives; who is cancelled leaves it behind. On asyncio alone."""
     return await asyncio.wrap_future(begin_in_thread(function, *arguments))
+
+
+KILL: int = getattr(signal, "SIGKILL", signal.SIGTERM)
+"""The signal that ends a process whatever it is at: without SIGKILL, as on Windows, SIGTERM is that."""
 
 
 def send_signal(process: Process, number: int) -> None:

@@ -20,7 +20,6 @@ import importlib.util
 import json
 import os
 import queue
-import signal
 import subprocess
 import sys
 import tempfile
@@ -35,7 +34,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 
 from voice.backends.lifeline import Lifeline, hold_on
 from voice.backends.vital_signs import LOADING_STILL_S, STILL_S, TICK_S, Vigil, signs_of
-from voice.tasks import send_signal
+from voice.tasks import KILL, send_signal
 
 Message = tuple[dict[str, Any], bytes]
 """A header (JSON) and its payload."""
@@ -321,7 +320,7 @@ class _Child:
             async with self._ending:
                 if not self._ended:
                     self._ended = True
-                    send_signal(self.process, signal.SIGKILL)  # whatever it had to say it has said
+                    send_signal(self.process, KILL)  # whatever it had to say it has said
                     with anyio.move_on_after(_DIES_WITHIN_S):
                         await self.process.wait()
                     self._lifeline.let_go()
