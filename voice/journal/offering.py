@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import anyio
-import anyio.to_thread
 
 from voice.errors import JournalError
 from voice.events import UserMessage
 from voice.journal.dates import when
 from voice.journal.entries import Entry
 from voice.journal.requests import USAGE, left_alone, named, not_whole, offered, read_request, told_all
-from voice.journal.store import Found, Store
+from voice.journal.store import Store
+from voice.tasks import begin_in_thread
 
 LOOKS_EVERY_S = 1.0
 """How soon a conversation sees that it is to send something."""
 
 MOST_ASKED = 16
 """So many lines wait for a disk that does not answer."""
+
+ANSWERS_WITHIN_S = 5.0
+"""A disk that takes longer is taken for one that hangs."""
+
+NO_ANSWER = "The journal does not answer: its disk may hang."
 
 _T = TypeVar("_T")
 
@@ -48,7 +54,7 @@ class Offering:
         say: Callable[..., None],
         notice: Callable[[str], None],
     ) -> None:
-        self._folder = folder
+        self._disk = _Disk(folder)
         self._journal = journal
         self._send = send
         self._say = say
@@ -63,16 +69,17 @@ class Offering:
     def heed(self, words: str) -> None:
         """Do what was typed after ``/journal``; returns at once."""
         if not self._runs or len(self._asked) >= MOST_ASKED:
-            self._notice("The journal does not answer.")
+            self._notice(NO_ANSWER)
             return
         self._asked.append(words)
         self._stir.set()
 
     async def run(self) -> None:
         """Tell what is left of earlier sessions; do what is asked here and elsewhere, until cancelled."""
+        told = False
         try:
-            await self._offer()
             while True:
+                told = told or await self._offer()
                 await self._send_asked()
                 with anyio.move_on_after(LOOKS_EVERY_S):
                     await self._stir.wait()
@@ -82,100 +89,108 @@ class Offering:
         finally:
             self._runs = False
 
-    async def _offer(self) -> None:
-        found = await self._tried(Store.found)
-        if found is None:
-            return
+    async def _offer(self) -> bool:
+        try:
+            found = await self._disk.does(Store.found)
+        except JournalError as error:
+            self._tell_once(error.sentence)
+            return False
         self._listed = found.pending
         if found.pending:
             self._notice(offered(found.pending, _when, lines=True))
         if found.skipped:
             self._notice(left_alone(found.skipped))
+        return True
 
     async def _do(self, words: str) -> None:
         request = read_request(words)
         if request is None:
             self._say(USAGE)
             return
-        found = await self._tried(Store.found)
-        if found is None:
-            return
-        if request.act == "list":
-            self._listed = found.pending
-            self._say(*told_all(found.pending, _when))
-            return
-        still = {entry.id for entry in found.pending}
-        meant, unknown = named(request.names, self._listed or found.pending)
-        for name in unknown:
-            self._say(f"There is no {name} in the journal.")
-        for entry in meant:
-            if entry.id not in still:
-                self._say(f"{entry.id} is not there any more, or on its way.")
-            elif request.act == "forget":
-                await self._tried(partial(_forget, name=entry.id))
-                self._say(f"{entry.id} is forgotten.")
-            else:
-                await self._send_kept(found, entry.id)
+        try:
+            found = await self._disk.does(Store.found)
+            if request.act == "list":
+                self._listed = found.pending
+                self._say(*told_all(found.pending, _when))
+                return
+            still = {entry.id for entry in found.pending}
+            meant, unknown = named(request.names, self._listed or found.pending)
+            for name in unknown:
+                self._say(f"There is no {name} in the journal.")
+            for entry in meant:
+                if entry.id not in still or not await self._done(request.act, entry.id):
+                    self._say(f"{entry.id} is not there any more, or on its way.")
+        except JournalError as error:
+            self._notice(error.sentence)  # each time: they have asked
+
+    async def _done(self, act: str, name: str) -> bool:
+        if act == "send":
+            return await self._sent(name)
+        await self._disk.does(partial(Store.forget, name=name))
+        self._say(f"{name} is forgotten.")
+        return True
 
     async def _send_asked(self) -> None:
-        asked = await self._tried(Store.asked)
-        if not asked:
-            return
-        found = await self._tried(Store.found)
-        for name in sorted(asked) if found is not None else ():
-            await self._send_kept(found, name)
+        try:
+            for name in sorted(await self._disk.does(Store.asked)):
+                await self._sent(name)
+        except JournalError as error:
+            self._tell_once(error.sentence)
 
-    async def _send_kept(self, found: Found | None, name: str) -> None:
-        entry = next((one for one in found.pending if one.id == name), None) if found is not None else None
-        if entry is not None and not entry.whole:
+    async def _sent(self, name: str) -> bool:
+        """Send an entry that is whole; False where it is not to be had any more."""
+        entry = await self._disk.does(partial(Store.take, name=name, session=self._journal.session))
+        if entry is None:
+            return False
+        if entry.whole:
+            source: Literal["voice", "keyboard"] = "voice" if entry.kind == "spoken" else "keyboard"
+            self._send(UserMessage(entry.text, source, 0.0, utterances=(name,)))
+        else:
             self._say(not_whole(entry))
-            return
-        taken = await self._tried(partial(_take, name=name, session=self._journal.session))
-        if taken is not None:
-            spoken = taken.kind == "spoken"
-            self._send(UserMessage(taken.text, "voice" if spoken else "keyboard", 0.0, utterances=(name,)))
+        return True
 
     def _tell_once(self, sentence: str) -> None:
         if sentence not in self._told:
             self._told.add(sentence)
             self._notice(sentence)
 
-    async def _tried(self, act: Callable[[Store], _T]) -> _T | None:
-        """Do it in a thread, since a disk may hang; None where it cannot be done, which is told."""
+
+async def left_over(folder: Path, notice: Callable[[str], None]) -> None:
+    """Tell what earlier sessions have left, where nothing can be typed."""
+    try:
+        found = await _Disk(folder).does(Store.found)
+    except JournalError as error:
+        notice(error.sentence)
+        return
+    if found.pending:
+        notice(offered(found.pending, _when, lines=False))
+
+
+class _Disk:
+    """A folder on a disk that may hang: then it is left at that, and tried again when it goes on."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._doing: Future[Any] | None = None
+
+    async def does(self, act: Callable[[Store], _T]) -> _T:
+        """Do it in a thread that nothing waits for; raises `JournalError` where it cannot be done."""
 
         def do() -> _T:
             with Store(self._folder) as store:
                 return act(store)
 
+        if self._doing is not None and not self._doing.done():
+            raise JournalError(NO_ANSWER)
+        self._doing = doing = begin_in_thread(do)
         try:
-            return await anyio.to_thread.run_sync(do, abandon_on_cancel=True)
-        except JournalError as error:
-            self._tell_once(error.sentence)
+            with anyio.fail_after(ANSWERS_WITHIN_S):
+                return await asyncio.wrap_future(doing)
+        except TimeoutError:
+            raise JournalError(NO_ANSWER) from None
         except OSError as error:
-            self._tell_once(f"The journal cannot be read: {error.strerror or error}.")
-        return None
-
-
-async def left_over(folder: Path, notice: Callable[[str], None]) -> None:
-    """Tell what earlier sessions have left, where nothing can be typed."""
-
-    def look() -> Found:
-        with Store(folder) as store:
-            return store.found()
-
-    with suppress(JournalError, OSError):  # whoever writes there tells
-        found = await anyio.to_thread.run_sync(look, abandon_on_cancel=True)
-        if found.pending:
-            notice(offered(found.pending, _when, lines=False))
+            raise JournalError(f"The journal cannot be read: {error.strerror or error}.") from None
 
 
 def _when(entry: Entry) -> str:
     return when(entry.began_at, Store.now())
-
-
-def _forget(store: Store, *, name: str) -> None:
-    store.forget(name)
-
-
-def _take(store: Store, *, name: str, session: str) -> Entry | None:
-    return store.take(name, session)

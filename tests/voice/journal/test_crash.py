@@ -38,7 +38,7 @@ async def main():
     parts = ScriptedParts("Merge it.", "Then push.")
     parts.transcript_after_s = None
     settings = Settings()
-    async with open_journal(settings.journal, print) as journal:
+    async with open_journal(settings.journal, lambda told: print(told, file=sys.stderr)) as journal:
         parts.journal = journal
         hosts = []
         def make_host(tools, ask, emit):
@@ -63,8 +63,9 @@ anyio.run(main)
 """
 
 
-def killed(body):
-    """Carry a conversation until it is where it is to be, and kill it there."""
+@contextmanager
+def carried(body):
+    """Carry a conversation until it is where it is to be, and kill it there when it is left."""
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM.replace("{body}", "\n            ".join(body.strip().splitlines()))],
         stdin=subprocess.PIPE,
@@ -73,10 +74,17 @@ def killed(body):
     ) as program:
         hangs = threading.Timer(HANG_S, program.kill)
         hangs.start()
-        told = program.stdout.readline()
-        hangs.cancel()
-        program.kill()
-    assert told == "reached\n"
+        try:
+            assert program.stdout.readline() == "reached\n"
+            yield
+        finally:
+            hangs.cancel()
+            program.kill()
+
+
+def killed(body):
+    with carried(body):
+        pass
 
 
 def voice(*arguments, stdin=subprocess.DEVNULL):
@@ -192,16 +200,26 @@ def test_what_it_is_told_to_forget_is_gone():
     assert listed() == ()
 
 
-def test_a_second_conversation_is_not_offered_what_the_first_has_in_its_hands():
+def test_what_is_to_be_sent_is_sent_by_the_conversation_that_runs():
     killed("host.begin()\nchat.send('help')")
-    with chat_in_lines() as first:
-        read_until(first, "not delivered")
+    with chat_in_lines() as program:
+        read_until(program, "not delivered")
         (entry,) = listed()
         done = voice("journal", "send", entry.id)
-        assert done.stderr == f"voice: The conversation in process {first.pid} sends {entry.id}.\n"
-        read_until(first, "I am a script")
-        second = voice("chat", "--no-voice", "--plain")
-        assert "not delivered" not in second.stdout
+        assert done.stderr == f"voice: The conversation in process {program.pid} sends {entry.id}.\n"
+        read_until(program, "I am a script")
+
+
+def test_a_second_conversation_is_not_offered_what_the_first_has_in_its_hands():
+    with chat_in_lines() as second:
+        with carried("host.begin()\nchat.send('help')"):
+            types(second, "/journal")
+            told = read_until(second, "Nothing is kept")
+            assert "not delivered" not in told
+        types(second, "/journal")
+        read_until(second, "typed: help")  # the first was killed
+    (entry,) = listed()
+    assert entry.text == "help"
 
 
 def test_what_is_to_be_sent_while_nobody_talks_is_sent_by_the_next_conversation():

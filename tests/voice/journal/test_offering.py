@@ -1,5 +1,6 @@
 """What a conversation tells and does about what earlier ones have left."""
 
+import threading
 from contextlib import asynccontextmanager
 
 import anyio
@@ -13,6 +14,12 @@ from voice.journal.requests import USAGE
 from voice.journal.store import Store
 
 pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend():
+    """Threads that nothing waits for are asyncio's here."""
+    return "asyncio"
 
 
 class Stage:
@@ -159,15 +166,74 @@ async def test_what_is_none_of_ours_is_told_and_left_alone(stage):
 async def test_a_folder_that_cannot_be_read_is_told_once_and_keeps_nobody_from_talking(stage, monkeypatch):
     monkeypatch.setattr(offering_module, "LOOKS_EVERY_S", 0.01)
     stage.folder.write_text("")
+    told = f"The journal's folder {stage.folder} is a link, or no folder."
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(stage.offering.run)
         await until(lambda: stage.notices)
+        stage.offering.heed("")  # who asks is answered each time
+        stage.offering.heed("send 1")
+        await until(lambda: len(stage.notices) == 3)
+        stage.folder.unlink()
+        stage.keep("k7fd-1", "Merge it.")
         stage.offering.heed("")
-        await anyio.sleep(0.1)
+        await until(lambda: stage.said)
         tasks.cancel_scope.cancel()
-    assert len(stage.notices) == 1
+    assert stage.notices[:3] == [told] * 3
+    assert stage.said[0].startswith("1  k7fd-1  ")
     stage.offering.heed("")  # and it does not raise when it is over
-    assert stage.notices[-1] == "The journal does not answer."
+    assert stage.notices[-1] == offering_module.NO_ANSWER
+
+
+@pytest.fixture
+def hanging(monkeypatch):
+    """A disk that lists nothing until it is set; how often it was asked is its list."""
+    answers = threading.Event()
+    real = Store.found
+
+    def found(self):
+        answers.asked += 1
+        assert answers.wait(60)
+        return real(self)
+
+    answers.asked = 0
+    monkeypatch.setattr(Store, "found", found)
+    monkeypatch.setattr(offering_module, "ANSWERS_WITHIN_S", 0.1)
+    yield answers
+    answers.set()
+
+
+async def test_a_disk_that_hangs_is_told_and_asked_once_and_what_is_left_is_offered_when_it_goes_on(
+    stage, hanging, monkeypatch
+):
+    monkeypatch.setattr(offering_module, "LOOKS_EVERY_S", 0.01)
+    stage.keep("k7fd-1", "Merge it.")
+    async with stage.going_on():
+        await until(lambda: stage.notices)
+        stage.offering.heed("")
+        await until(lambda: len(stage.notices) == 2)
+        assert stage.notices == [offering_module.NO_ANSWER] * 2
+        assert hanging.asked == 1
+        monkeypatch.setattr(offering_module, "ANSWERS_WITHIN_S", 60.0)
+        hanging.set()
+        await until(lambda: len(stage.notices) == 3)
+    assert stage.notices[2].startswith('What you had typed was not delivered: "Merge it."')
+
+
+async def test_a_disk_that_hangs_keeps_no_server_from_ending(stage, hanging):
+    with anyio.fail_after(60):
+        await left_over(stage.folder, stage.notices.append)
+    assert stage.notices == [offering_module.NO_ANSWER]
+
+
+async def test_what_was_transcribed_since_it_was_listed_is_sent_as_it_reads_now(stage):
+    stage.keep("k7fd-1", "half of", DiscardReason.NOT_TRANSCRIBED, kind="spoken")
+    async with stage.going_on():
+        await until(lambda: stage.notices)
+        with Store(stage.folder) as store:
+            assert store.tell("k7fd-1", "All of it.")
+        stage.offering.heed("send 1")
+        await until(lambda: stage.sent)
+    assert [message.text for message in stage.sent] == ["All of it."]
 
 
 async def test_where_nothing_can_be_typed_it_names_the_command(stage):
