@@ -248,7 +248,6 @@ class AutonomousVoice:
                 async with self._open_parts() as parts, anyio.create_task_group() as tasks:
                     self._tasks = tasks
                     await self._be_active(parts, task_status)
-                    self._restore()  # at once, however long it takes to deliver what was said
                     await self._drain(parts.ears)
                     self._tasks = None
             ending = VoiceState.INACTIVE
@@ -262,6 +261,10 @@ class AutonomousVoice:
     def stop(self) -> None:
         """Switch it off: narration ends and the tools are back at once; what had been said is delivered."""
         self._stop.set()
+        if self._state in (VoiceState.STARTING, VoiceState.ACTIVE):
+            self.silence(NarrationEnding.SUPERSEDED)
+            self._restore()  # however long devices take to close, and what was said to be delivered
+            self._enter(VoiceState.DRAINING)
 
     def agent_lost(self) -> None:
         """There is no agent: nothing is withheld, until there is one again."""
@@ -417,24 +420,26 @@ class AutonomousVoice:
         parts.ears.stop_while_silent = self._agent_works
         parts.ears.is_answer = self._is_answer
         parts.ears.hearing.know(self._names)
+        started = False
         try:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._cancel_when_stopped, tasks.cancel_scope)
                 await tasks.start(self._listen, parts)
-                self._tell_devices(parts)
-                self._enter(VoiceState.ACTIVE)
-                task_status.started()
-                if self._coordinator is not None:
-                    tasks.start_soon(self._take_over, self._coordinator)
+                if not self._stop.is_set():
+                    self._tell_devices(parts)
+                    self._enter(VoiceState.ACTIVE)
+                    task_status.started()
+                    started = True
+                    if self._coordinator is not None:
+                        tasks.start_soon(self._take_over, self._coordinator)
         except anyio.get_cancelled_exc_class():
             with anyio.move_on_after(LAST_WORDS_S, shield=True):
                 await self._drain(parts.ears)
             raise
         finally:
             self.silence(NarrationEnding.SUPERSEDED)
-        if self._state is VoiceState.STARTING:  # stopped before it was active
+        if not started:  # stopped before it was active
             task_status.started()
-        self._enter(VoiceState.DRAINING)
 
     async def _cancel_when_stopped(self, scope: anyio.CancelScope) -> None:
         await self._stop.wait()
@@ -470,7 +475,10 @@ class AutonomousVoice:
                 self._tell_lost(error)
                 self._cut_off = self._cut_off or parts.ears.speaking
                 await self._drain(parts.ears, LAST_TEXTS_S)
-                await anyio.sleep(self._look_again_s)
+                if parts.ears.busy:  # what takes longer is delivered all the same
+                    await self._drain(parts.ears, self._look_again_s)
+                else:
+                    await anyio.sleep(self._look_again_s)
                 self._look_again_s = min(self._look_again_s * 2 or REOPEN_AFTER_S, REOPEN_AT_MOST_S)
             else:
                 if listening.cancel_called or not self._wanted.is_set():  # it may be wanted again by now
@@ -515,7 +523,7 @@ class AutonomousVoice:
 
     def _tell_devices(self, parts: Parts) -> None:
         """Tell which devices are in use, when they are others than were told."""
-        if (devices := parts.devices) != self._devices:
+        if self._state is not VoiceState.DRAINING and (devices := parts.devices) != self._devices:
             self._devices = devices
             self._emit(devices)
 

@@ -35,7 +35,10 @@ class Switch:
         return self._wanted or self._voice.state in ON
 
     def turn(self, *, on: bool) -> None:
-        """Have it on, or off; one that is still being switched off is on again after that."""
+        """Have it on, or off; one that is still being switched off is on again after that.
+
+        It is being switched off from here on, however long its devices take to close.
+        """
         self._wanted = on and self._voice.state not in ON
         if not on and self._voice.state in ON:
             self._voice.stop()
