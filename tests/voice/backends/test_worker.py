@@ -115,6 +115,13 @@ async def worker(tmp_path, monkeypatch):
     await worker.kill()
 
 
+async def until(true):
+    """Wait for a fact that another process makes."""
+    with anyio.fail_after(LONG):
+        while not true():  # noqa: ASYNC110
+            await anyio.sleep(0.01)
+
+
 async def echoed(worker, say):
     reply, _ = await worker.request({"do": "echo", "say": say}, within_s=LONG)
     return reply["said"]
@@ -164,7 +171,7 @@ async def test_a_child_that_ends_in_the_middle_of_a_request_is_noticed_and_repla
     child = psutil.Process(worker.pid)
     with anyio.fail_after(LONG), pytest.raises(WorkerDied, match="ended"):
         await worker.request({"do": death}, within_s=600)
-    until(lambda: not child.is_running())
+    await until(lambda: not child.is_running())
     assert await echoed(worker, 2) == 2
 
 
@@ -291,7 +298,7 @@ async def test_a_child_that_hangs_is_killed_long_before_its_time_is_up(worker, h
     child = psutil.Process(worker.pid)
     with anyio.fail_after(LONG), pytest.raises(WorkerDied, match="no sign of life"):
         await worker.request({"do": how}, within_s=600)
-    until(lambda: not child.is_running())
+    await until(lambda: not child.is_running())
     assert await echoed(worker, 2) == 2
 
 
@@ -304,7 +311,7 @@ async def test_a_child_that_is_stopped_is_killed_and_replaced(worker, payload):
     child.suspend()
     with anyio.fail_after(LONG), pytest.raises(WorkerDied, match="no sign of life"):
         await worker.request({"do": "echo", "say": 2}, payload, within_s=600)
-    until(lambda: not child.is_running())
+    await until(lambda: not child.is_running())
     assert await echoed(worker, 3) == 3
 
 
@@ -313,7 +320,7 @@ async def test_a_child_that_goes_round_without_end_is_killed_when_its_time_is_up
     child = psutil.Process(worker.pid)
     with anyio.fail_after(LONG), pytest.raises(WorkerDied, match=r"no answer within 0\.3 s"):
         await worker.request({"do": "go round"}, within_s=0.3)
-    until(lambda: not child.is_running())
+    await until(lambda: not child.is_running())
 
 
 @on_linux
@@ -404,7 +411,7 @@ async def test_a_cancelled_request_leaves_no_child(worker):
     child = psutil.Process(worker.pid)
     with anyio.move_on_after(0.3):
         await worker.request({"do": "hang"}, within_s=LONG)
-    until(lambda: not child.is_running())
+    await until(lambda: not child.is_running())
     assert await echoed(worker, 2) == 2
 
 
@@ -464,7 +471,7 @@ async def test_a_child_that_is_ended_while_it_is_started_is_a_death_and_lives_no
         await starting.wait()
         await worker.kill()
     assert worker.pid is None
-    until(lambda: set(psutil.Process().children()) <= before)
+    await until(lambda: set(psutil.Process().children()) <= before)
 
 
 @pytest.mark.parametrize("payload", [b"", bytes(2_000_000)], ids=["short", "longer than the pipe"])
@@ -529,14 +536,6 @@ async def test_what_keeps_a_child_from_its_work_is_the_answer_to_every_request(t
     await worker.kill()
 
 
-def until(true):
-    """Wait for a fact that another process makes."""
-    limit = time.monotonic() + LONG
-    while not true():
-        assert time.monotonic() < limit
-        time.sleep(0.01)
-
-
 PARENT = """
 import sys
 
@@ -553,32 +552,31 @@ anyio.run(main)
 """
 
 
+@on_one_loop
 @pytest.mark.parametrize(
     ("does", "stopped"),
     [("work", False), ("work", True), ("hold the interpreter's lock", False)],
     ids=["at work", "stopped", "holds the interpreter's lock"],
 )
-def test_children_end_when_their_parent_is_killed(tmp_path, does, stopped):
+async def test_children_end_when_their_parent_is_killed(tmp_path, does, stopped):
     if sys.platform != "linux" and (stopped or does != "work"):
         pytest.skip("only Linux ends what cannot notice")
     (tmp_path / "a_child.py").write_text(CHILD)
     parent = tmp_path / "parent.py"
     parent.write_text(PARENT)
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    with subprocess.Popen(
+    with subprocess.Popen(  # noqa: ASYNC220
         [sys.executable, str(parent), does, str(tmp_path / "begun")],
         stdout=subprocess.PIPE,
         env=environment,
     ) as process:
         child = psutil.Process(int(process.stdout.readline()))
-        until(lambda: (tmp_path / "begun").exists())
+        await until(lambda: (tmp_path / "begun").exists())
         if stopped:
             child.suspend()
-            until(lambda: child.status() == psutil.STATUS_STOPPED)
+            await until(lambda: child.status() == psutil.STATUS_STOPPED)
         process.kill()
-    with suppress(psutil.NoSuchProcess):
-        child.wait(LONG)
-    assert not child.is_running()
+    await until(lambda: not child.is_running())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no sessions of this kind")
@@ -595,7 +593,7 @@ async def test_no_file_of_ours_is_left_open_for_a_child_that_is_gone(worker):
     for _ in range(3):
         with pytest.raises(WorkerDied):
             await worker.request({"do": "die"}, within_s=LONG)
-    assert psutil.Process().num_fds() <= before
+    await until(lambda: psutil.Process().num_fds() <= before)
 
 
 @on_linux
@@ -605,4 +603,4 @@ async def test_a_program_that_cannot_be_started_leaves_no_file_open_either(worke
     for _ in range(2):
         with pytest.raises(WorkerDied):
             await worker.request({"do": "echo"}, within_s=LONG)
-    assert psutil.Process().num_fds() <= before
+    await until(lambda: psutil.Process().num_fds() <= before)
