@@ -9,7 +9,7 @@ from questionnaire import Option, Question, Questionnaire
 from questionnaire import Status as Ending
 from questionnaire.testing import ScriptedPresenter
 from voice.chat import Chat
-from voice.errors import TranscriberDied
+from voice.errors import HostError, TranscriberDied
 from voice.events import CommandHeard, Discarded, DiscardReason, Notice, UserMessage
 from voice.ports import Delivery
 from voice.settings import Settings
@@ -196,6 +196,29 @@ async def test_the_last_words_go_to_the_agent_where_they_are_understood_in_time(
 
         tasks.start_soon(confirms)
     assert (stage.host.got, stage.kept()) == (["Merge it."], [])
+
+
+@pytest.mark.parametrize("anyio_backend", ["virtual"], indirect=True)
+@pytest.mark.parametrize("how", ["busy", "refuses", "dies"])
+async def test_an_agent_that_takes_nothing_more_is_not_waited_for_at_the_end(how):
+    stage = Conversation(make_host=Slow)
+    async with stage.going_on(voice=False):
+        if how == "busy":
+            stage.host.begin()
+        stage.host.hold()
+        if how == "refuses":
+            stage.host.refuse(HostError("It does not want that."))
+        stage.chat.send("Delete it.")
+        await anyio.wait_all_tasks_blocked()
+        began_s = anyio.current_time()
+        stage.chat.quit()
+        await anyio.wait_all_tasks_blocked()
+        if how == "dies":
+            stage.host.die()
+        stage.host.release()
+    assert anyio.current_time() == began_s
+    assert stage.kept() == [("Delete it.", None)]
+    assert "This was not sent: Delete it." in [notice.sentence for notice in stage.of(Notice)]
 
 
 @pytest.mark.parametrize("anyio_backend", ["virtual"], indirect=True)
