@@ -245,6 +245,46 @@ def test_of_a_sound_that_is_cancelled_what_waits_in_the_buffer_is_not_heard(soun
     in_a_quiet_moment(experiment)
 
 
+LED_ASTRAY = """
+async def main():
+    microphone = PortAudioMicrophone()
+    try:
+        async with microphone.open() as frames:
+            say(state="listening")
+            async for _ in frames:
+                pass
+    except DeviceError as error:
+        say(ended=error.sentence)
+    try:
+        async with microphone.open():
+            say(state="listening to ourselves")
+    except DeviceError as error:
+        say(refused=error.sentence)
+    microphone.use("remapped")
+    async with microphone.open() as frames:
+        await anext(frames)
+        say(name=microphone.name)
+
+anyio.run(main)
+"""
+
+
+@pytest.mark.devices
+def test_a_server_that_remembers_to_give_us_what_the_speaker_plays_is_found_out(make_sound_server):
+    server = make_sound_server()
+    server.start()
+    server.pactl("load-module", "module-stream-restore")
+    program = server.program(LED_ASTRAY)
+    assert next_said(program) == {"state": "listening"}
+    *_, ours = server.pactl("list", "short", "source-outputs").splitlines()
+    server.pactl("move-source-output", ours.split()[0], "spk.monitor")
+    ended, refused, named = finish(program)
+    assert ended["ended"] == "Another microphone is the system's default now."
+    assert "what the speaker plays (Monitor of Null Output) instead of a microphone" in refused["refused"]
+    assert named == {"name": "Remapped Monitor of Null Output"}
+    server.kill()
+
+
 TURNS = """
 async def main():
     microphone, speaker = PortAudioMicrophone(), PortAudioSpeaker()
