@@ -286,12 +286,12 @@ class Ears:
         lost_to = DiscardReason.TYPED_INSTEAD if whole == muffled else DiscardReason.TALKED_OVER
         self._late.append(_HeardLate(now_s - late * FRAME_S, now_s - whole * FRAME_S, now_s, lost_to))
         # The frame that is to be heard now is on the tape already.
-        if self._canceller is not None:
-            left: Samples = self._left.last(late, before=1)
-            return self.hearing.recall(list(framed(left)))
         known = round(LEARNT_FROM_S / FRAME_S)
-        heard, played = self._heard.last(known, before=1), self._played.last(known, before=1)
-        cleaned = less(heard, own_voice(heard, played))
+        if self._canceller is not None:
+            cleaned = self._left.last(known, before=1)
+        else:
+            heard, played = self._heard.last(known, before=1), self._played.last(known, before=1)
+            cleaned = less(heard, own_voice(heard, played))
         return self.hearing.recall(list(framed(cleaned)[-late:]))
 
     # --- The spoken stop ----------------------------------------------------------------------------------
