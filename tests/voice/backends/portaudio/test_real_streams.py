@@ -479,6 +479,9 @@ def test_a_program_that_is_stopped_for_a_while_and_runs_on_has_not_lost_its_micr
 
 
 INTERRUPTED = """
+import signal
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell has ignored in the background
 try:
     anyio.run(main, 0.3)
 except KeyboardInterrupt:
