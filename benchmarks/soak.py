@@ -32,7 +32,7 @@ from voice.backends.null_speaker import SkippingSpeaker
 from voice.backends.recording import read_recording
 from voice.chat import Chat
 from voice.ears import Ears
-from voice.events import Discarded, Event, MessageSent, Notice
+from voice.events import Discarded, Event, Notice
 from voice.ports import PendingTranscript, SpeechEngine, Transcriber
 from voice.settings import Settings
 from voice.testing import ScriptedHost
@@ -63,6 +63,9 @@ GROWN_MB = 10.0
 
 MORE = 2
 """Handles, threads and children are flat where there are never so many more than after the first turns."""
+
+GIVEN_UP_S = 120.0
+"""Audio time after which nobody waits any more for an answer to what was said: it is not delivered."""
 
 _WAITS_S = 0.004
 """What a frame takes while the person waits: five times faster than life."""
@@ -103,6 +106,8 @@ class Person:
         self.audio_s = 0.0
         self.pending: list[PendingTranscript] = []
         """What was asked of the transcriber."""
+        self.saying = ""
+        """The recording that is said in this turn."""
         self.answered = anyio.Event()
         self.done = anyio.Event()
         self._soak = soak
@@ -117,26 +122,28 @@ class Person:
     async def _frames(self) -> AsyncGenerator[Frame]:
         for turn in range(self._soak.turns):
             began_s = self.audio_s
-            sound = self._sounds[self.saying(turn)]
+            self.saying = REPLIES[turn % len(REPLIES)]
+            sound = self._sounds[self.saying]
             self.answered = anyio.Event()
             for start in range(0, len(sound), FRAME_SAMPLES):
                 frame = silent_frame()
                 frame[: len(sound) - start] = sound[start : start + FRAME_SAMPLES]
                 yield await self._next(frame)
-            while not self.answered.is_set():
+            said_s = self.audio_s
+            while not self.answered.is_set() and self.audio_s < said_s + GIVEN_UP_S:
                 await anyio.sleep(_WAITS_S)
                 yield await self._next(silent_frame())
+            if not self.answered.is_set():
+                self._soak.told.append(f"Turn {turn + 1}, {self.saying}, was not answered.")
+            self._soak.readings.append(reading(turn + 1, self.audio_s))
+            if (turn + 1) % 10 == 0:
+                progress(f"turn {turn + 1} of {self._soak.turns}, {self.audio_s / 60:.0f} minutes of sound")
             while self.audio_s < began_s + TURN_S:
                 yield await self._next(silent_frame())
         self.done.set()
         while True:
             await anyio.sleep(_WAITS_S)
             yield silent_frame()
-
-    @staticmethod
-    def saying(turn: int) -> str:
-        """The recording that is said in a turn, counted from 0."""
-        return REPLIES[turn % len(REPLIES)]
 
     async def _next(self, frame: Frame) -> Frame:
         self.pending = [pending for pending in self.pending if not pending.done]
@@ -152,7 +159,6 @@ async def soak(settings: Settings, turns: int) -> Soak:
     """Carry one conversation for so many turns."""
     found = Soak(turns)
     person = Person(found)
-    told: list[Event] = []
 
     def overhear(transcriber: Transcriber, engine: SpeechEngine, ears: Ears) -> None:  # noqa: ARG001
         submit = transcriber.submit
@@ -185,8 +191,6 @@ async def soak(settings: Settings, turns: int) -> Soak:
     def take(event: Event) -> None:
         if isinstance(event, Discarded | Notice):
             found.told.append(str(event))
-        if isinstance(event, MessageSent):
-            told.append(event)
 
     hosts: list[ScriptedHost] = []
 
@@ -199,18 +203,17 @@ async def soak(settings: Settings, turns: int) -> Soak:
         async with anyio.create_task_group() as tasks:
             await tasks.start(chat.run)
             await chat.until_voice(on=True)
-            for turn in range(turns):
-                while len(hosts[0].sent) <= turn:  # noqa: ASYNC110
+            answered = 0
+            while not person.done.is_set():
+                if len(hosts[0].sent) == answered:
                     await anyio.sleep(_WAITS_S)
-                text, _ = hosts[0].sent[turn]
+                    continue
+                text, _ = hosts[0].sent[answered]
+                answered += 1
+                found.texts[person.saying].append(text)
                 await chat.tools.call("narrate", {"text": f"You said: {text}"})
                 hosts[0].end()
-                found.texts[person.saying(turn)].append(text)
-                found.readings.append(reading(turn + 1, person.audio_s))
                 person.answered.set()
-                if (turn + 1) % 10 == 0:
-                    progress(f"turn {turn + 1} of {turns}, {person.audio_s / 60:.0f} minutes of sound")
-            await person.done.wait()
             chat.quit()
     progress("")
     return found

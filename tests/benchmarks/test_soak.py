@@ -2,6 +2,7 @@
 
 import anyio
 import pytest
+import soak as soaking
 from intervals import of_slope
 from soak import Reading, Soak, soak, verdicts
 
@@ -49,3 +50,14 @@ def test_it_talks_and_is_understood():
     assert soaked.texts["second-one.wav"] == ["The second one."]
     assert soaked.told == []
     assert all(one.children == 2 for one in soaked.readings)
+
+
+@pytest.mark.slow
+def test_a_reply_that_is_lost_is_told_and_the_next_one_is_said(monkeypatch):
+    monkeypatch.setattr(soaking, "REPLIES", ("silence-digital.wav", "yes-please.wav"))
+    monkeypatch.setattr(soaking, "GIVEN_UP_S", 20.0)
+    soaked = anyio.run(soak, Settings(), 2)
+    assert soaked.told == ["Turn 1, silence-digital.wav, was not answered."]
+    assert soaked.texts == {"yes-please.wav": ["Yes, please."]}
+    assert len(soaked.readings) == 2
+    assert "delivered" in {one.what for one in verdicts(soaked) if not one.flat}
