@@ -111,6 +111,11 @@ class Reopening:
         turn = self._turn(began_s)
         return self._open.message if turn is not None and turn.goes_on and self._open is not None else None
 
+    def nothing_asked(self) -> None:
+        """No structured request is asked any more: what was for one is for the agent."""
+        for turn in self._turns:
+            turn.answers = False
+
     def over(self, began_s: float, *, lost: bool = False, breaks: bool = False) -> Acts:
         """All is known of that turn, and its words, if it had any, are told of already.
 

@@ -432,6 +432,8 @@ class TurnTaking:
                 self._question, self._idle_s, self._repeated = "", 0.0, False
                 self._verbatim, self._options = False, ()
                 self._reopening.close()
+                if not on:
+                    self._reopening.nothing_asked()
             case VoiceStateChanged(state):
                 return self._voice_is(state)
             case Silenced():
@@ -547,7 +549,7 @@ class TurnTaking:
         begun: list[Act] = [] if self._reopening.knows(began_s) else [*self._begins(began_s)]
         broken = self._reopening.broken(began_s)
         acts = [*begun, *self._said(message, broken=broken)]
-        return [*acts, *self._reopening.over(began_s, lost=broken, breaks=broken)]
+        return [*acts, *self._reopening.over(began_s, lost=broken)]
 
     def _said(self, message: UserMessage, *, broken: bool = False) -> list[Act]:
         text = message.text

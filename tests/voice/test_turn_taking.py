@@ -982,14 +982,13 @@ def test_a_cough_lets_go_of_nothing_that_somebody_else_goes_on_with():
 
 def test_what_goes_on_with_something_that_could_not_be_transcribed_is_not_sent_without_it():
     turns = machine()
-    for began_s in (1.0, 4.0, 6.0):
+    for began_s in (1.0, 4.0):
         begins(turns, began_s)
     turns.heard([nothing(DiscardReason.NOT_TRANSCRIBED, 1.0)])
-    second, third = from_to("delete it.", 4.0, 5.0, 6.6), from_to("All of it.", 6.0, 7.0, 8.6)
+    begins(turns, 6.0)  # they have been told by then
+    second = from_to("delete it.", 4.0, 5.0, 6.6)
     assert turns.heard([second]) == [Drop(DiscardReason.CUT_OFF, "delete it."), Play(Earcon.NOT_SENT)]
-    assert turns.heard([third]) == [Drop(DiscardReason.CUT_OFF, "All of it."), Play(Earcon.NOT_SENT)]
-    begins(turns, 10.0)
-    assert delivery_of(turns, from_to("Keep it.", 10.0, 11.0, 12.6)).message.text == "Keep it."
+    assert delivery_of(turns, from_to("Keep it.", 6.0, 7.0, 8.6)).message.text == "Keep it."
 
 
 def test_a_control_is_obeyed_also_where_what_came_before_it_is_lost():
@@ -1010,6 +1009,17 @@ def test_what_was_begun_for_the_agent_is_one_message_and_an_answer_is_added_to_n
     assert Keep(first) in turns.heard([first])
     assert delivery_of(turns, from_to("and Postgres.", 3.3, 5.0, 6.6)).instead_of is first
     assert delivery_of(turns, from_to("The second one.", 6.0, 7.0, 8.6)).instead_of is None
+
+
+def test_what_was_for_a_request_that_has_ended_is_for_the_agent_and_one_message_as_well():
+    turns = machine()
+    turns.take(Asking(on=True, at_s=0.5))
+    for began_s in (1.0, 3.3):
+        begins(turns, began_s)
+    turns.take(Asking(on=False))
+    first = from_to("Use Redis", 1.0, 2.0, 4.2)
+    assert Keep(first) in turns.heard([first])
+    assert delivery_of(turns, from_to("and Postgres.", 3.3, 5.0, 6.6)).instead_of is first
 
 
 def test_what_steers_the_agent_and_was_added_to_while_it_waited_is_not_broken_off_either():
