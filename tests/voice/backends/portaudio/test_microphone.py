@@ -187,29 +187,37 @@ async def test_what_the_speaker_plays_is_no_microphone_unless_it_was_named(
 
 
 class Watch:
-    """A sound server that tells one piece of news at once, and another one when it is closed."""
+    """A sound server that tells one piece of news at once, or none."""
 
-    def __init__(self, tell, news, late=None):
-        self._tell, self._late = tell, late
-        tell(news)
+    def __init__(self, tell, news=None):
+        self.tell = tell
+        if news is not None:
+            tell(news)
 
     def close(self):
-        if self._late is not None:
-            self._tell(self._late)
+        pass
 
 
 @pytest.mark.anyio
 async def test_news_that_come_late_do_not_name_the_next_stream(two, monkeypatch):
-    news = News((), "one", "One"), News((), "other", "Other")
-    monkeypatch.setattr(pulse, "Watch", lambda tell: Watch(tell, *news))
+    watches = []
+
+    def watch(tell):
+        watches.append(Watch(tell))
+        return watches[-1]
+
+    monkeypatch.setattr(pulse, "Watch", watch)
     microphone = PortAudioMicrophone()
     async with microphone.open():
-        assert microphone.name == "Fake (One)"
-    monkeypatch.setattr(pulse, "Watch", lambda tell: Watch(tell, None))
+        pass
     microphone.use("headphones")
     async with microphone.open():
+        watches[0].tell(News((), "one", "One"))
         await anyio.wait_all_tasks_blocked()
         assert microphone.name == "Headphones"
+        watches[1].tell(News((), "one", "One"))
+        await anyio.wait_all_tasks_blocked()
+        assert microphone.name == "Headphones (One)"
 
 
 @pytest.mark.anyio
