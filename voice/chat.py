@@ -67,7 +67,6 @@ from voice.reopening import CutOff, Keep
 from voice.session import Session
 from voice.settings import Settings
 from voice.speaking.earcons import Earcon
-from voice.speaking.manner import Manner
 from voice.speaking.once import unsaid
 from voice.speaking.shortening import shortened
 from voice.speaking.writing import Writing
@@ -76,6 +75,7 @@ from voice.switch import ON, Switch
 from voice.tasks import lone_errors
 from voice.tools import voice_toolset
 from voice.turn_taking import (
+    MANNERS,
     Accepted,
     Act,
     Answering,
@@ -297,7 +297,6 @@ class Chat:
                 if failed:
                     self._host_tells(HostLost(str(error)))
             if failed or not isinstance(self._host, Awaited):
-                self._host_needed = anyio.Event()
                 await self._host_needed.wait()
 
     async def _serve(self) -> None:
@@ -508,6 +507,7 @@ class Chat:
                 self._written.end()
                 self._voice.agent_lost()
                 self._take(event)
+                self._host_needed = anyio.Event()  # by what comes from now on, also while it is being closed
                 self._host_lost.set()
 
     def _know_names_of(self, text: str) -> None:
@@ -645,7 +645,7 @@ class Chat:
             case Do.SWITCH_OFF:
                 self._switch.turn(on=False)
             case Do.LOUDER | Do.QUIETER | Do.FASTER | Do.SLOWER:
-                voice.change_manner(_MANNERS[what])
+                voice.change_manner(MANNERS[what])
 
     def _take_back(self) -> None:
         if not self._take_out(self._session.take_back(), DiscardReason.TAKEN_BACK):
@@ -680,12 +680,6 @@ class Chat:
 
 
 _NO_SCREEN = "Voice is off, and there is no screen"
-_MANNERS: dict[Do, Callable[[Manner], Manner]] = {
-    Do.LOUDER: Manner.louder,
-    Do.QUIETER: Manner.quieter,
-    Do.FASTER: Manner.faster,
-    Do.SLOWER: Manner.slower,
-}
 
 
 class _Written:

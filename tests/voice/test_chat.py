@@ -676,6 +676,18 @@ async def test_a_host_that_dies_is_told_and_the_next_message_starts_it_again_and
     assert len(stage.of(HostLost)) == 1
 
 
+async def test_a_message_that_comes_while_a_dead_host_is_being_closed_starts_it_again():
+    stage = Conversation()
+    async with stage.going_on(voice=False):
+        stage.host.die("It has crashed.")
+        stage.chat.send("one")
+        await settled()
+        assert stage.host.opened == 2
+        stage.host.end()
+        await settled()
+    assert stage.sent == ["one"]
+
+
 async def test_a_host_that_somebody_else_starts_is_waited_for_at_once():
     stage = Conversation()
     async with stage.going_on(voice=False):
