@@ -130,7 +130,6 @@ class Session:
                 await self._changed.wait()
         finally:
             self._host = None
-            self.look()
 
     async def handed_over(self) -> None:
         """Wait until nothing is being handed over, nor could be now: what waits for the host is left."""
