@@ -258,6 +258,7 @@ class _Child:
         self._stderr = stderr
         self._lifeline = lifeline
         self._ending = anyio.Lock()
+        self._seen_dead = False
         self._ended = False
         self._last_words = ""
 
@@ -306,7 +307,9 @@ class _Child:
         """Wait until it is time, and see how it does: why it should be ended, or None."""
         await anyio.sleep(TICK_S)
         if self.process.returncode is not None:
-            return _ENDED  # and something else holds its end of the pipe
+            # What it said at last is still being read; at the second look something else holds its end.
+            seen, self._seen_dead = self._seen_dead, True
+            return _ENDED if seen else None
         return vigil.look(signs_of(self.process.pid))
 
     def forget_words(self) -> None:
