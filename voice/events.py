@@ -60,8 +60,9 @@ class DiscardReason(StrEnum):
     TAKEN_BACK = "taken_back"
     """The speaker took it back before it was sent."""
     CUT_OFF = "cut_off"
-    """The microphone was lost, or Voice switched off, before the speaker had finished. The text is what was
-    said so far: half a reply may say the contrary of the whole, so it is shown and not sent."""
+    """The microphone was lost, or Voice switched off, before the speaker had finished, or another part of
+    what they said in one breath is lost. The text is what was said so far: half a reply may say the contrary
+    of the whole, so it is shown and not sent."""
     TOO_EARLY = "too_early"
     """It was said to a structured request, and began before what is asked now was asked: it is no answer to
     that, and what it may have answered is settled. Or it was typed, and would have allowed something risky

@@ -91,7 +91,7 @@ class Hearing:
     ear that tells a piece early (`PieceRule.early_s`). ``vocabulary`` is what is likely to be said from the
     beginning; ``phantoms`` are the texts that are taken for made up where the sound does not bear them out.
     What is said is kept in the ``journal`` before it is transcribed, but while it is asleep: not even its
-    sound is anybody's business then.
+    sound is anybody's business then. Why it is no message is for whoever takes the events to tell there.
     """
 
     def __init__(
@@ -233,7 +233,6 @@ class Hearing:
             self._journal.decided(turn.utterances, text, reason)
 
     def _dropped(self, turn: _Turn, text: str, reason: DiscardReason) -> Discarded:
-        self._decide(turn, text, reason)
         return Discarded(reason, text, self.now_s, turn.utterances, turn.started.at_s)
 
     def _took(self, heard: list[Heard]) -> list[Event]:

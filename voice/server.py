@@ -46,11 +46,11 @@ from voice.phrases import said
 from voice.ports import Journal
 from voice.settings import Settings
 from voice.speaking.earcons import Earcon
-from voice.speaking.manner import Manner
 from voice.speaking.shortening import shortened
 from voice.switch import Switch
 from voice.tools import NARRATE, voice_toolset
 from voice.turn_taking import (
+    MANNERS,
     Act,
     Deliver,
     Do,
@@ -94,12 +94,6 @@ _SWITCHED_OFF = "{text} Voice was switched off before there was a reply. Write t
 _FAILED = "Narration failed ({notice}), and the user may have heard nothing of it. Write to them instead."
 
 _TALKING = (Status.HEARING, Status.TRANSCRIBING, Status.HELD)
-_MANNERS: Mapping[Do, Callable[[Manner], Manner]] = {
-    Do.LOUDER: Manner.louder,
-    Do.QUIETER: Manner.quieter,
-    Do.FASTER: Manner.faster,
-    Do.SLOWER: Manner.slower,
-}
 
 
 class VoiceServer:
@@ -309,8 +303,8 @@ class VoiceServer:
             Do.CLOSE_MICROPHONE: voice.close_microphone,
             Do.OPEN_MICROPHONE: voice.open_microphone,
         }
-        if what in _MANNERS:
-            voice.change_manner(_MANNERS[what])
+        if what in MANNERS:
+            voice.change_manner(MANNERS[what])
         elif what in acts:
             acts[what]()
 

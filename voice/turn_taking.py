@@ -19,7 +19,7 @@ Who has the turn:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -49,6 +49,7 @@ from voice.ports import Delivery
 from voice.reopening import CutOff, Keep, Reopening
 from voice.settings import Settings
 from voice.speaking.earcons import Earcon
+from voice.speaking.manner import Manner
 from voice.speaking.shortening import shortened
 from voice.wording import find, words
 
@@ -249,6 +250,15 @@ class Do(StrEnum):
     QUIETER = "quieter"
     FASTER = "faster"
     SLOWER = "slower"
+
+
+MANNERS: Mapping[Do, Callable[[Manner], Manner]] = {
+    Do.LOUDER: Manner.louder,
+    Do.QUIETER: Manner.quieter,
+    Do.FASTER: Manner.faster,
+    Do.SLOWER: Manner.slower,
+}
+"""How those that say how we speak change it."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from voice.listening.patience import (
     MOST_OWN_S,
     OWN_PAUSES,
+    Eagerness,
     Expected,
     OwnPauses,
     Patience,
@@ -279,6 +280,17 @@ def test_eagerness_scales_every_wait():
     snappy = PatienceRule(factor=0.5)
     assert wait(Expected.CLOSED, "Yes.", rule=snappy) == RULE.closed_s / 2
     assert wait(Expected.OPEN, "and", rule=snappy) == RULE.unfinished_s / 2
+
+
+@pytest.mark.parametrize(
+    ("eagerness", "most_s"), [(Eagerness.SNAPPY, 1.7), (Eagerness.BALANCED, 2.4), (Eagerness.PATIENT, 3.6)]
+)
+def test_eagerness_scales_what_was_learned_as_well_up_to_what_the_readme_says(eagerness, most_s):
+    own = OwnPauses()
+    for _ in range(OWN_PAUSES):
+        own.learn(10.0)
+    learned = Patience(PatienceRule(factor=eagerness.factor), own=own)
+    assert learned.wait_s("Use Redis.") == pytest.approx(most_s, abs=0.05)
 
 
 @given(st.lists(st.floats(0, 100)))
