@@ -8,7 +8,9 @@ from one that nobody met. Limits and delays are seconds of the event loop's cloc
 
 from __future__ import annotations
 
+import errno
 import math
+import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from enum import StrEnum
@@ -16,6 +18,7 @@ from enum import StrEnum
 import anyio
 
 from voice.audio import Frame, Samples, Sound
+from voice.backends.portaudio.heartbeat import LOST_AFTER_S
 from voice.errors import (
     DeviceError,
     DeviceLost,
@@ -42,17 +45,22 @@ from voice.ports import (
 SLOW_S = 3.0
 """What a slow part takes longer, each time."""
 
-BURST_S = 1.5
+BURST_S = LOST_AFTER_S - 0.1
 """A slow microphone gives so much sound at a time, just before it would count as lost."""
 
-LOST_AFTER_S = 2.0
-"""A device that hangs is lost after so long without a sign of life, as `voice.backends.portaudio` has it …"""
-
 OPEN_LIMIT_S = 5.0
-"""… and what has not opened by then does not open."""
+"""A device that has not opened by then does not open: as `voice.backends.portaudio` has it."""
 
 WRITTEN_LIMIT_S = 0.5
 """So long at most a conversation waits until what was said is on the disk: `voice.ports.Journal`."""
+
+NOT_KEPT = (
+    "What you say and type cannot be kept until the agent has it: {why} The conversation goes on, and it is"
+    " tried again."
+)
+NOT_WAITED_FOR = "The disk does not answer, so what you say is not waited for until it is kept."
+"""What `voice.journal` tells of a disk that fails, and of one that hangs. Not every system has
+its locks, so this is not taken from there; the tests hold both together."""
 
 _LOOK_S = 0.05
 """How often what waits for a part that hangs looks whether it still does."""
@@ -400,9 +408,11 @@ class FaultyJournal(Faulty):
     def _tell(self) -> None:
         if not self._told:
             self._told = True
-            self._on_notice(
-                "What is said cannot be kept: there is no room on the disk, or it does not answer."
-            )
+            if self.fault is Fault.HANGS:
+                self._on_notice(NOT_WAITED_FOR)
+            else:
+                why = os.strerror(errno.EIO if self.fault is Fault.KILLED else errno.ENOSPC)
+                self._on_notice(NOT_KEPT.format(why=f"{why}."))
 
     def _unkept_id(self) -> str:
         self._unkept += 1

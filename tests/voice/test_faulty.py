@@ -3,7 +3,9 @@
 import anyio
 import pytest
 
+from voice import faulty
 from voice.audio import Sound, silent_frame
+from voice.backends.portaudio import opening
 from voice.errors import (
     DeviceError,
     DeviceLost,
@@ -16,6 +18,7 @@ from voice.errors import (
 )
 from voice.events import AgentStarted, HostLost
 from voice.faulty import (
+    BURST_S,
     LOST_AFTER_S,
     OPEN_LIMIT_S,
     SLOW_S,
@@ -27,6 +30,7 @@ from voice.faulty import (
     FaultySpeaker,
     FaultyTranscriber,
 )
+from voice.journal import writer
 from voice.scenes.clock import in_virtual_time
 from voice.testing import (
     ScriptedEngine,
@@ -38,6 +42,13 @@ from voice.testing import (
 )
 
 SOUND = Sound(silent_frame(), 16_000)
+
+
+def test_limits_and_sentences_are_those_of_the_real_parts():
+    assert opening._OPEN_LIMIT_S == OPEN_LIMIT_S
+    assert BURST_S < LOST_AFTER_S
+    assert writer.WRITTEN_WITHIN_S == faulty.WRITTEN_LIMIT_S
+    assert (writer._FAILS, writer._SLOW) == (faulty.NOT_KEPT, faulty.NOT_WAITED_FOR)
 
 
 def after(seconds, act):
