@@ -83,6 +83,10 @@ async def obey(voice, tasks):
             case ["mic", name]: microphone.use(name)
             case ["speaker", name]: speaker.use(name)
             case ["narrate", text]: tasks.start_soon(voice.narrate, text)
+            case ["hear", seconds]:
+                while speaker.played_s < float(seconds):
+                    await anyio.sleep(0.01)
+                say(event="heard")
             case ["block", seconds]:
                 microphone._arrived._most = 50  # of the stream that is open, a second
                 time.sleep(float(seconds))
@@ -343,7 +347,9 @@ def test_narration_goes_on_where_its_speaker_is_pulled_out(server, fixtures_fold
     )
     session = Session(server, "", "phones")
     session.order("narrate one two three four five")
-    session.until("devices_in_use", speaker="Phones")
+    session.order("hear 0.5")
+    session.until("heard")
+    assert session.of("devices_in_use")[-1]["speaker"] == "Phones"
     server.pactl("unload-module", sink)
     ended = session.until("narration_ended")
     assert (ended["ending"], ended["played_s"]) == ("completed", 5.0)
