@@ -23,17 +23,18 @@ help:
 demo: .venv/demo.ready
 	@$(BIN)/voice demo
 
+# What fails is tried once more, and named as a rerun: many tests play through real devices, terminals and other
+# makers' programs, which a busy machine can hold up for longer than anybody waits. A fault fails twice.
 test: .venv/test.ready agents
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(RUN) mypy
-	$(RUN) pytest --numprocesses=$(JOBS) --dist=loadfile $(PYTEST)
+	$(RUN) pytest --numprocesses=$(JOBS) --dist=loadfile --reruns=1 -r aR $(PYTEST)
 
 # Under an hour on a quiet machine. It is nice: what else runs comes first.
 soak: .venv/test.ready agents
 	@status=0; \
-	VOICE_SOAK=1 nice $(RUN) pytest --durations=0 tests/voice/faults/test_real_parts.py \
-		tests/voice/faults/test_real_surroundings.py $(PYTEST) || status=1; \
+	VOICE_SOAK=1 nice $(RUN) pytest --durations=0 tests/voice/faults/test_real_*.py $(PYTEST) || status=1; \
 	nice $(BIN)/python benchmarks/soak.py $(SOAK) || status=1; \
 	exit $$status
 
