@@ -287,6 +287,7 @@ class Walk(ScriptedParts):
         self.draft = ""
         self.said = 0
         self.audible = set()
+        self.told_to_sleep = False
         """The replies of which all was said into a microphone that was open for them."""
         self.open_turn = set()
         """The replies in the turn that is open."""
@@ -363,6 +364,7 @@ class Walk(ScriptedParts):
     async def control(self):
         asleep = self.chat.status is Status.ASLEEP and self.random.random() < 0.7
         number = COMMANDS.index("Wake up.") if asleep else self.random.randrange(len(COMMANDS))
+        self.told_to_sleep = self.told_to_sleep or COMMANDS[number] == "Stop listening."
         await self._hear(sound(0.5, FIRST_COMMAND + STEP * number) + sound(2.5, 0))
 
     async def noise(self):
@@ -506,8 +508,11 @@ class Walk(ScriptedParts):
         parts = self.chat._voice._parts
         if parts is None or self.chat.voice_state is not VoiceState.ACTIVE:
             return False
+        # What is said after "Stop listening." is not meant, also where that is still being transcribed.
+        self.told_to_sleep = self.told_to_sleep and parts.ears.busy
         muffled = parts.ears.duplex is Duplex.HALF and self.speaker.playing  # two echoes make it so
-        return not (self.draft or self.chat._turns.asleep or muffled or not self.microphone.open_now)
+        deaf = self.chat._turns.asleep or self.told_to_sleep or muffled or not self.microphone.open_now
+        return not (self.draft or deaf)
 
     async def _hear(self, frames):
         self.microphone.hear(frames)
