@@ -446,7 +446,11 @@ class AutonomousVoice:
         scope.cancel()
 
     async def _take_over(self, coordinator: Coordinator) -> None:
-        """Narrate what is being asked on the screen; the reply will be an ordinary message."""
+        """Narrate what is being asked on the screen; the reply will be an ordinary message.
+
+        What a tool asks is never risky, by any contract, so nothing is left there unheard: hosts ask for what
+        is, by a coordinator of their own, which is asked aloud as well.
+        """
         pending = await coordinator.hand_over(HANDED_OVER)
         for taken in pending:
             asked = taken.questionnaire

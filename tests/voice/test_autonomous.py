@@ -2,10 +2,12 @@
 
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from pathlib import Path
 
 import anyio
 import pytest
 
+import questionnaire.contracts
 from questionnaire import (
     AdjustableToolset,
     Coordinator,
@@ -619,6 +621,11 @@ class Staring(ScriptedPresenter):
         ended = anyio.Event()
         with interview.watch(lambda _: interview.outcome and ended.set()):
             await ended.wait()
+
+
+def test_no_tool_asks_what_is_risky_and_would_be_left_on_the_screen_unheard():
+    contracts = Path(questionnaire.contracts.__file__).parent
+    assert [path.name for path in contracts.glob("*.py") if "risky" in path.read_text()] == []
 
 
 async def test_an_open_questionnaire_is_narrated_and_its_call_says_where_the_answer_comes():
