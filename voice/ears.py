@@ -9,7 +9,9 @@ becomes a message, in any `Duplex` mode. Three lines stand behind each other:
 * The sound. Of what began while we spoke it is looked at how loud it is against our own voice, what of it is
   explained by what was played, and what an echo canceller left of it (`whose`). Without evidence that it is
   not ours it is no message, whatever its words.
-* The words. A transcript is held against what was being said (`echo`), whatever its sound.
+* The words. A transcript is held against what was being said (`echo`), but where its sound is wholly theirs.
+
+What was heard is sent whole, or not at all: the rest of a reply may say the contrary of it.
 
 A spoken stop is heard all the while, by a listener of its own (`PhraseListener`).
 """
@@ -38,7 +40,7 @@ from voice.events import (
     UserMessage,
 )
 from voice.floor import AT_ONCE_S, Duplex, Floor
-from voice.listening.echo import Left, is_short, without_echo
+from voice.listening.echo import Ours, ours_in
 from voice.listening.own_voice import (
     LATEST_S,
     MOSTLY_OURS,
@@ -52,7 +54,7 @@ from voice.listening.own_voice import (
     shares,
 )
 from voice.listening.phrases import Overheard, PhraseListener
-from voice.listening.whose import Sound, Whose, above_db, whose
+from voice.listening.whose import Sound, Whose, above_db, forbidden, whose
 from voice.loop import SAME_BREATH_S, Hearing
 from voice.ports import EchoCanceller
 
@@ -326,7 +328,7 @@ class Ears:
         for event in events:
             match event:
                 case UserMessage(heard=Span()):
-                    judged += self._less_echo(event)
+                    judged += self._if_theirs(event)
                     continue
                 case SpeechStarted(at_s):
                     self._turn_started_s = at_s
@@ -335,33 +337,44 @@ class Ears:
             judged.append(event)
         return judged
 
-    def _less_echo(self, message: UserMessage) -> list[Event]:
-        """What is left of a message without our own voice."""
+    def _if_theirs(self, message: UserMessage) -> list[Event]:
+        """A message, if all of it is the person's; else why it is none."""
         assert message.heard is not None, "it was spoken"
         heard = message.heard
         late = next((late for late in self._late if late.holds(heard.start_s)), None)
         if late is not None and (reason := late.forbids(heard)) is not None:
             return [_dropped(message, reason, message.text, self.now_s)]
-        left = without_echo(message.text, heard, self._floor.said)
+        ours = ours_in(message.text, heard, self._floor.said)
         weighed = next((sound for start_s, sound in self._weighed if start_s == heard.start_s), None)
         if weighed is not None:
-            left = _left_of(message.text, left, whose(weighed))
+            reason = forbidden(message.text, ours, weighed)
         else:
-            # Before the end of what was heard late our own voice was taken out.
-            sound = self._sound_of(heard if late is None else Span(late.end_s, heard.end_s))
-            sound = replace(sound, above_db=None, left_db=None)
-            if whose(sound) is Whose.OURS and not (left.text and left.echo):
-                left = Left("", message.text)
-        events: list[Event] = []
-        if left.echo:
-            echo = _dropped(message, DiscardReason.ECHO, left.echo, self.now_s)
-            events.append(replace(echo, utterances=()) if left.text else echo)
-            if weighed is None or whose(weighed) is not Whose.OURS:  # that was counted when it was weighed
-                events += self._echo_borne()
-        if left.text:
-            events.append(replace(message, text=left.text))
+            reason = self._forbidden_unweighed(message.text, ours, heard, late)
+        if reason is None:
             self._theirs.append(heard)
-        return events
+            return [message]
+        counted = weighed is not None and whose(weighed) is Whose.OURS
+        dropped = _dropped(message, reason, message.text, self.now_s)
+        return [dropped, *([] if counted else self._echo_borne())]
+
+    def _forbidden_unweighed(
+        self, text: str, ours: Ours, heard: Span, late: _HeardLate | None
+    ) -> DiscardReason | None:
+        """The same of what was heard late, or while we were silent."""
+        after = self._sound_of(heard if late is None else Span(late.end_s, heard.end_s))
+        ends_ours = whose(replace(after, above_db=None, left_db=None)) is Whose.OURS
+        if late is None:
+            if ends_ours or ours is Ours.ALL:
+                return DiscardReason.ECHO
+            return DiscardReason.TALKED_OVER if ours is Ours.IN_PART else None
+        # With our own voice what of theirs was softer was taken out of that.
+        before = self._sound_of(Span(heard.start_s, late.end_s))
+        if whose(before) is not Whose.THEIRS:
+            before = replace(before, above_db=None)
+        reason = forbidden(text, ours, before)
+        if reason is None and not ends_ours:
+            return None
+        return DiscardReason.ECHO if reason is DiscardReason.ECHO and ends_ours else DiscardReason.TALKED_OVER
 
     def _weigh(self, events: list[Event]) -> list[Event]:
         """Take down what the sound of a turn tells that began while we spoke, as long as it is on tape.
@@ -411,22 +424,23 @@ class Ears:
         energies = np.square(framed(to_float(sound)).astype(np.float64)).sum(axis=1)
         energy = energies[-length:]
         loud = energy > energy.max() * 10 ** (-_SPEECH_BELOW_LOUDEST_DB / 10)
-        above = above_db(energy[loud], self._energies_of_ours(heard), FRAME_S)
+        before, word = self._energies_of_ours(heard), round(A_WORD_S / FRAME_S)
+        above, begins_above = (above_db(some, before, FRAME_S) for some in (energy[loud], energy[:word]))
         left_db = None
         if self._canceller is not None:
             left = np.square(framed(to_float(self._left.last(length, before=after)))).sum()
             left_db = float(10 * np.log10(max(float(left), 1e-12) / max(float(energy.sum()), 1e-12)))
         reach = length + round(LATEST_S / FRAME_S)
         if not self._played.known:
-            return Sound(above, left_db=left_db)
+            return Sound(above, begins_above, left_db=left_db)
         if not played.samples[-reach * FRAME_SAMPLES :].any():
-            return Sound(above, 0.0, left_db=left_db)
+            return Sound(above, begins_above, 0.0, left_db=left_db)
         ours = own_voice(sound, played)[-length * FRAME_SAMPLES :]
         sound = sound[-length * FRAME_SAMPLES :]
         ours_s = FRAME_S * int((loud & (shares(sound, ours) >= MOSTLY_OURS)).sum())
-        word = round(A_WORD_S / FRAME_S) * FRAME_SAMPLES
-        begins = share(sound[:word], ours[:word])
-        return Sound(above, share(sound, ours), begins, ours_s, left_db)
+        first = word * FRAME_SAMPLES
+        begins = share(sound[:first], ours[:first])
+        return Sound(above, begins_above, share(sound, ours), begins, ours_s, left_db)
 
     def _energies_of_ours(self, heard: Span) -> NDArray[np.float64]:
         """The energies of the frames before ``heard`` in which we spoke and, it seems, nobody else."""
@@ -457,16 +471,3 @@ class Ears:
 def _dropped(message: UserMessage, reason: DiscardReason, text: str, at_s: float) -> Discarded:
     assert message.heard is not None, "it was spoken"
     return Discarded(reason, text, at_s, message.utterances, message.heard.start_s)
-
-
-def _left_of(text: str, left: Left, verdict: Whose) -> Left:
-    """What is left of what began while we spoke, given what its sound and what its words tell."""
-    match verdict:
-        case Whose.THEIRS:
-            # "Yes" is an answer to "yes or no", and nothing of ours was in the microphone.
-            return Left(text, "") if is_short(text) else left
-        case Whose.THROUGH_OURS:
-            return left
-        case Whose.UNKNOWN if left.text and left.echo:
-            return left  # our own words were found, and words that came after them
-    return Left("", text)

@@ -284,17 +284,61 @@ async def test_an_utterance_with_a_misheard_word_of_ours_in_it_is_not_delivered(
     assert not room.messages
 
 
-async def test_our_words_are_left_out_of_an_answer_that_follows_them():
-    ears, _ = ears_with("Please choose one option the second one.", duplex=Duplex.HEADPHONES)
-    room = Room(ears, tap=False)
-    await room.narrates(2.0, "Please choose one option.")
-    await room.goes_on(0.2)
-    await room.goes_on(0.8, person=True)
+@pytest.mark.parametrize("tap", [True, False])
+async def test_an_answer_that_follows_our_words_in_one_turn_is_shown_and_not_sent(tap):
+    """Symptom: of our echo and "not the second one" the echo and "not" are taken away."""
+    reply = "Please choose one option not the second one."
+    ears, _ = ears_with("Please choose one option.", reply, duplex=Duplex.HEADPHONES)
+    room = Room(ears, echo=0.1, tap=tap)
+    await room.narrates(3.0, "Please choose one option.")
     await room.goes_on(3.0)
-    assert room.messages == ["the second one."]
+    await room.narrates(1.6, "Please choose one option.", person_from_s=1.0)
+    await room.goes_on(1.0, person=True)
+    await room.goes_on(3.0)
+    assert not room.messages
     assert [(event.reason, event.text) for event in room.those(Discarded)] == [
-        (DiscardReason.ECHO, "Please choose one option")
+        (DiscardReason.ECHO, "Please choose one option."),
+        (DiscardReason.TALKED_OVER, reply),
     ]
+
+
+SECOND = "Should I take the second one?"
+IN_OUR_WORDS = [
+    (SECOND, "Not the second one of these."),
+    (SECOND, "The second one of these, and not on this machine."),
+    (SECOND, "The second one."),
+    ("Soll ich die alte Datenbank löschen?", "Die alte Datenbank löschen? Nein, auf keinen Fall."),
+]
+
+
+@pytest.mark.parametrize(("question", "reply"), IN_OUR_WORDS)
+@pytest.mark.parametrize("duplex", list(Duplex))
+async def test_who_repeats_our_words_over_us_with_headphones_on_is_heard_whole(question, reply, duplex):
+    """Symptom: to "should I take the second one?" a "not the second one of these" arrives as "of these"."""
+    ears, _ = ears_with(reply, duplex=duplex, canceller=NoEcho())
+    room = Room(ears, echo=0.01)
+    await room.narrates(3.0, question, person_from_s=2.4)
+    ears.cut_short(question[:-5])
+    await room.goes_on(1.6, person=True)
+    await room.goes_on(3.0)
+    assert room.messages == [reply]
+    assert not room.those(Discarded)
+
+
+@pytest.mark.parametrize(("question", "reply"), IN_OUR_WORDS)
+@pytest.mark.parametrize("duplex", list(Duplex))
+async def test_who_repeats_our_words_over_a_loudspeaker_is_not_heard_by_halves(question, reply, duplex):
+    ears, _ = ears_with(reply, duplex=duplex, canceller=NoEcho())
+    room = Room(ears)
+    await room.narrates(3.0, question, person_from_s=2.4)
+    await room.goes_on(1.6, person=True)
+    await room.goes_on(3.0)
+    told = [(event.reason, event.text) for event in room.those(Discarded)]
+    assert (room.messages, told) in (
+        ([reply], []),
+        ([], [(DiscardReason.TALKED_OVER, reply)]),
+        ([], [(DiscardReason.ECHO, reply)]),
+    )
 
 
 async def test_an_answer_in_our_own_words_counts_when_we_have_said_them_before():

@@ -1,16 +1,20 @@
-"""Is what was heard what we had just said? Words and times in; what is left of them out. Pure.
+"""Is what was heard what we had just said? Words and times in; how much of them is ours out. Pure.
 
 The last line in every mode, behind the gate and the canceller. A sound that is heard now can only be the echo
 of what was said a moment ago, so the words of a transcript are held against those that were being said at
 that time: "the second one" is an echo while we say it, and an answer when we have said it some seconds ago.
 They are compared letter by letter, since of an echo in a room Whisper gets half of the words wrong, and
 parts them elsewhere.
+
+Our words are never taken out of the person's: whoever begins an answer with a word of the question says the
+same words, and of "not the second one of these" the rest says the contrary. What is heard is theirs, or it is
+not sent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from enum import Enum, auto
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,15 +37,7 @@ SHORT_LETTERS = 8
 """In so few letters everything is alike: they are compared as whole words."""
 
 SURE_LETTERS = 12
-"""An utterance that begins with so much of what is just being said is ours, if only in part: where words of a
-person in it cannot be told from ours, they are not delivered either."""
-
-AFTERWARDS_S = 0.3
-"""An utterance that goes on for so long after our last sound did not end with it: what follows our words in
-it is the person's."""
-
-WORDS_PER_S = 6.0
-"""Nobody says more: in the time after our last sound so many words were said at most."""
+"""An utterance that begins with so much of what is just being said is ours, if only in part."""
 
 REPEATED_WITHIN_S = 5.0
 REPEATED_WORDS = 6
@@ -62,18 +58,17 @@ _NUMBERS = dict(
 )
 
 
-@dataclass(frozen=True)
-class Left:
-    """What is left of an utterance without our own words."""
+class Ours(Enum):
+    """How many of the words of an utterance are those that we were saying."""
 
-    text: str
-    """The person's words, as they were written; "" where all of it was ours."""
-    echo: str
-    """Our own words in it; "" where none was."""
+    NONE = auto()
+    IN_PART = auto()
+    """It begins with them. The others are a person's, or are ours and were misheard."""
+    ALL = auto()
 
 
-def without_echo(text: str, heard: Span, said: Iterable[Said]) -> Left:
-    """Take our own words out of a transcript.
+def ours_in(text: str, heard: Span, said: Iterable[Said]) -> Ours:
+    """How much of a transcript is what we were saying.
 
     ``heard`` is when its sound was, ``said`` what we said lately, oldest first, in the same audio time.
     """
@@ -81,18 +76,15 @@ def without_echo(text: str, heard: Span, said: Iterable[Said]) -> Left:
     found = located_words(text)
     during = [one for one in sentences if one.end_s is None or one.end_s > heard.start_s + AT_ONCE_S]
     if not found or not sentences:
-        return Left(text, "")
+        return Ours.NONE
     if not during:
-        return Left("", text) if _repeats(found, heard, sentences) else Left(text, "")
+        return Ours.ALL if _repeats(found, heard, sentences) else Ours.NONE
     ours = _said_meanwhile(sentences, heard)
+    if _all_ours(found, ours):
+        return Ours.ALL
     own, to_their_end = _own_words(found, ours)
-    silent_s = during[-1].end_s
-    after_s = heard.end_s - silent_s if silent_s is not None else 0.0
-    if to_their_end and after_s >= AFTERWARDS_S and 0 < len(found) - own <= 2 + after_s * WORDS_PER_S:
-        begin = found[own].start
-        return Left(text[begin:], text[:begin].rstrip())
     sure = len(_letters(word.text for word in found[:own])) >= SURE_LETTERS
-    return Left("", text) if sure or own > len(found) / 2 or _all_ours(found, ours) else Left(text, "")
+    return Ours.IN_PART if sure or own > len(found) / 2 or to_their_end else Ours.NONE
 
 
 def is_short(text: str) -> bool:

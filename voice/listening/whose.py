@@ -1,4 +1,4 @@
-"""Whose voice was it that was heard while we spoke? What its sound tells in; a verdict out. Pure.
+"""Whose voice was heard while we spoke? What its sound and its words tell in; a verdict out. Pure.
 
 Spoken messages count as consent, so what began while we spoke needs evidence that it is not ours: a reply
 that is lost can be said again, and a message that nobody said can approve something. Three things tell, each
@@ -13,6 +13,9 @@ from enum import Enum, auto
 
 import numpy as np
 from numpy.typing import NDArray
+
+from voice.events import DiscardReason
+from voice.listening.echo import Ours, is_short
 
 FAR_ABOVE_DB = 12.0
 """So much louder than what was heard while only we spoke is nothing of ours: our own voice is up to 9 dB
@@ -55,6 +58,8 @@ class Sound:
     above_db: float | None = None
     """By how much it is louder than what was heard while only we spoke; None where there was too little of
     that."""
+    begins_above_db: float | None = None
+    """The same of its first word's time; None where that tells nothing of its own."""
     ours: float | None = None
     """The share of its energy that is explained by what was played; None where nobody told what was."""
     begins_ours: float = 0.0
@@ -70,7 +75,7 @@ class Whose(Enum):
     """A verdict."""
 
     THEIRS = auto()
-    """The microphone hears little or nothing of us."""
+    """From its beginning on the microphone hears little or nothing of us."""
     THROUGH_OURS = auto()
     """Somebody speaks through our own voice: there may be words of both in it."""
     UNKNOWN = auto()
@@ -82,7 +87,8 @@ def whose(sound: Sound) -> Whose:
     if sound.ours is not None and sound.ours >= SURELY_OURS:
         return Whose.OURS
     if sound.above_db is not None and sound.above_db >= FAR_ABOVE_DB:
-        return Whose.THEIRS
+        begins_far_above = sound.begins_above_db is None or sound.begins_above_db >= FAR_ABOVE_DB
+        return Whose.THEIRS if begins_far_above else Whose.THROUGH_OURS
     if sound.ours is None:
         return Whose.UNKNOWN
     ours = sound.ours >= PARTLY_OURS or sound.begins_ours >= BEGINS_OURS or sound.ours_s >= MOSTLY_OURS_S
@@ -91,6 +97,23 @@ def whose(sound: Sound) -> Whose:
     if ours or softer or cancelled:
         return Whose.OURS
     return Whose.THROUGH_OURS
+
+
+def forbidden(text: str, ours: Ours, sound: Sound) -> DiscardReason | None:
+    """Why what began while we spoke is no message; None where all of it is the person's.
+
+    ``ours`` is what its words tell. `DiscardReason.TALKED_OVER` is for what may be theirs.
+    """
+    verdict = whose(sound)
+    if verdict is Whose.OURS:
+        return DiscardReason.ECHO
+    if verdict is Whose.UNKNOWN:
+        louder = sound.above_db is not None and sound.above_db >= ABOVE_DB
+        return DiscardReason.TALKED_OVER if louder or ours is Ours.IN_PART else DiscardReason.ECHO
+    # "Yes" is an answer to "yes or no?", and "the second one of these" to "the second one?".
+    unexplained = sound.ours is not None and sound.ours < PARTLY_OURS
+    theirs = verdict is Whose.THEIRS and (unexplained or is_short(text))
+    return None if theirs or ours is Ours.NONE else DiscardReason.TALKED_OVER
 
 
 def above_db(heard: NDArray[np.float64], before: NDArray[np.float64], frame_s: float) -> float | None:

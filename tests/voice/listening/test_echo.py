@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from voice.events import Span
 from voice.floor import Said
-from voice.listening.echo import Left, likeness, without_echo
+from voice.listening.echo import Ours, likeness, ours_in
 
 DATABASE = (
     Said("Question 1: Which database should it use?", 1.0, 3.5),
@@ -17,6 +17,8 @@ SECOND = (
     Said("1, the first one; 2, the second one; 3, neither of them.", 1.0, 5.0),
     Said("Please tell me what you would like to have, and I will do it for you.", 5.1, 9.0),
 )
+TAKE = (Said("Should I take the second one?", 1.0, 3.4),)
+GERMAN = (Said("Soll ich die alte Datenbank löschen?", 1.0, 3.6),)
 YES_OR_NO = (Said("Do you want me to remove the cache, yes or no?", 1.0, 4.0),)
 
 HEARD_WITH_AN_ANSWER = (
@@ -68,67 +70,64 @@ REPLIES = [
 ]
 
 
+BOTH = [
+    (DATABASE, (7.2, 9.8), "Please choose one option. The second one of these, and not on this machine."),
+    (DATABASE, (1.2, 9.2), HEARD_WITH_AN_ANSWER),
+    (TAKE, (2.0, 5.2), "The second one of these on its own server, and never on this machine here."),
+    (
+        TAKE,
+        (1.0, 4.6),
+        "Should I take the second one? No, leave all of that as it is, for today and tomorrow.",
+    ),
+    # The narration was broken off after these words.
+    (
+        (Said("Shall I delete the old", 1.0, 2.4),),
+        (1.6, 4.5),
+        "delete the old backups only, keep whatever was written this week",
+    ),
+    (
+        GERMAN,
+        (2.3, 6.0),
+        "Die alte Datenbank löschen nur, wenn vorher jemand alles gesichert und geprüft hat.",
+    ),
+]
+"""Words of ours, and others: an echo and a reply, or a reply that begins in our words."""
+
+
 @pytest.mark.parametrize(("said", "heard", "text"), ECHOES)
 def test_our_own_words_are_an_echo(said, heard, text):
-    assert without_echo(text, Span(*heard), said) == Left("", text)
+    assert ours_in(text, Span(*heard), said) is Ours.ALL
 
 
 @pytest.mark.parametrize(("said", "heard", "text"), REPLIES)
-def test_what_a_person_can_have_said_is_kept(said, heard, text):
-    assert without_echo(text, Span(*heard), said) == Left(text, "")
+def test_what_a_person_can_have_said_is_theirs(said, heard, text):
+    assert ours_in(text, Span(*heard), said) is Ours.NONE
 
 
-@pytest.mark.parametrize(
-    ("heard", "text", "left", "echo"),
-    [
-        (
-            (7.2, 9.8),
-            "Please choose one option. The second one.",
-            "The second one.",
-            "Please choose one option.",
-        ),
-        (
-            (7.2, 10.0),
-            "police choose one option, um, the first",
-            "um, the first",
-            "police choose one option,",
-        ),
-        (
-            (1.2, 9.2),
-            HEARD_WITH_AN_ANSWER,
-            "no",
-            None,
-        ),
-    ],
-)
-def test_what_follows_our_words_is_the_persons(heard, text, left, echo):
-    found = without_echo(text, Span(*heard), DATABASE)
-    assert found.text == left
-    assert echo is None or found.echo == echo
+@pytest.mark.parametrize(("said", "heard", "text"), BOTH)
+def test_what_begins_with_our_words_is_ours_in_part(said, heard, text):
+    """Symptom: to "should I take the second one?" a "not the second one of these" arrives as "of these"."""
+    assert ours_in(text, Span(*heard), said) is not Ours.NONE
 
 
-def test_what_follows_our_words_is_ours_as_well_where_the_sound_ended_with_us():
+@pytest.mark.parametrize("text", ["Please choose one option. Thank you.", "Not the second one of these."])
+def test_what_is_added_to_our_words_does_not_make_them_a_persons(text):
     """Whisper adds "Thank you" to the end of what it hears."""
-    text = "Please choose one option. Thank you."
-    assert without_echo(text, Span(7.2, 8.6), DATABASE) == Left("", text)
-
-
-def test_what_cannot_have_been_said_in_the_time_after_us_is_not_the_persons():
-    text = "Please choose one option or take a break and tell me about it later on today please"
-    assert without_echo(text, Span(7.2, 8.9), DATABASE).text == ""
+    said, heard = (DATABASE, (7.2, 8.6)) if "option" in text else (TAKE, (2.0, 3.9))
+    assert ours_in(text, Span(*heard), said) is not Ours.NONE
 
 
 def test_a_sentence_that_is_still_being_said_counts_whole():
     said = (Said("Which of the two do you prefer?", 1.0),)
-    assert without_echo("do you prefer", Span(1.5, 2.2), said).text == ""
-    assert without_echo("the second one", Span(1.5, 2.2), said).text == "the second one"
+    assert ours_in("do you prefer", Span(1.5, 2.2), said) is Ours.ALL
+    assert ours_in("the second one", Span(1.5, 2.2), said) is Ours.NONE
 
 
 @pytest.mark.parametrize("rounded", [-1e-12, 0.0, 1e-12])
 def test_what_begins_in_the_frame_after_us_is_the_persons_however_its_time_is_rounded(rounded):
     said = (Said("Do you want it, yes or no?", 1.0, 3.0),)
-    assert without_echo("No.", Span(3.0 + rounded, 3.4), said) == Left("No.", "")
-    assert without_echo("No.", Span(2.98 + rounded, 3.4), said) == Left("", "No.")
+    assert ours_in("No.", Span(3.0 + rounded, 3.4), said) is Ours.NONE
+    assert ours_in("No.", Span(2.98 + rounded, 3.4), said) is Ours.ALL
 
 
 def test_likeness_is_a_share_of_the_letters():
@@ -148,28 +147,19 @@ words = st.lists(
 times = st.floats(0.0, 20.0, allow_nan=False)
 
 
-@given(
-    text=words, sentence=words, start=times, length=st.floats(0.2, 8.0), at=times, spoken=st.floats(0.2, 6.0)
-)
-def test_a_text_is_either_kept_or_parted_in_two(text, sentence, start, length, at, spoken):
-    said = (Said(sentence, start, start + length),)
-    left = without_echo(text, Span(at, at + spoken), said)
-    assert f"{left.echo} {left.text}".split() == text.split()
-
-
 @given(sentence=words, start=times, length=st.floats(1.0, 8.0))
 def test_a_whole_sentence_of_ours_heard_as_we_said_it_is_an_echo(sentence, start, length):
     said = (Said(sentence, start, start + length),)
-    assert without_echo(sentence, Span(start + 0.1, start + length), said).text == ""
+    assert ours_in(sentence, Span(start + 0.1, start + length), said) is Ours.ALL
 
 
 @given(text=words, sentence=words, pause=st.floats(6.0, 60.0))
 def test_what_is_said_long_after_us_is_never_an_echo(text, sentence, pause):
     said = (Said(sentence, 1.0, 3.0),)
-    assert without_echo(text, Span(3.0 + pause, 4.0 + pause), said) == Left(text, "")
+    assert ours_in(text, Span(3.0 + pause, 4.0 + pause), said) is Ours.NONE
 
 
 @given(text=words.filter(lambda text: len(text.split()) < 6), sentence=words)
 def test_a_short_reply_that_begins_after_us_is_never_an_echo(text, sentence):
     said = (Said(sentence, 1.0, 3.0),)
-    assert without_echo(text, Span(3.02, 4.0), said) == Left(text, "")
+    assert ours_in(text, Span(3.02, 4.0), said) is Ours.NONE
