@@ -60,6 +60,7 @@ PURE = [
     "voice/scenes/air.py",
     "voice/scenes/expecting.py",
     "voice/scenes/log.py",
+    "voice/scenes/patterns.py",
     "voice/scenes/played.py",
     "voice/scenes/script.py",
     "voice/scenes/sentences.py",

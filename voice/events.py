@@ -387,11 +387,12 @@ def as_json(event: Event) -> dict[str, Any]:
 
     Ids of the journal are left out, and which turn it was: they mean nothing elsewhere.
     """
-    fields = {name: value for name, value in asdict(event).items() if name not in _INSIDE}
+    fields = {name: value for name, value in asdict(event).items() if name not in INSIDE}
     return {"event": event_name(event), **_rounded(fields)}
 
 
-_INSIDE = {"utterances", "began_s"}
+INSIDE = {"utterances", "began_s"}
+"""Fields that mean nothing elsewhere."""
 
 
 def _rounded(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -439,7 +439,8 @@ class FaultyHost(Faulty):
     def __init__(self, make: Callable[[Emit], Host], emit: Emit) -> None:
         super().__init__()
         self._emit = emit
-        self._inner = make(self._tells)
+        self.inner = make(self._tells)
+        """The real one."""
         self.dead = False
         """Whether it has ended, and was not opened again."""
         self._open = False
@@ -448,12 +449,12 @@ class FaultyHost(Faulty):
     @property
     def name(self) -> str:
         """That of the real one."""
-        return self._inner.name
+        return self.inner.name
 
     @property
     def busy(self) -> bool:
         """Whether the agent is at work on a turn."""
-        return self._inner.busy and not self.dead
+        return self.inner.busy and not self.dead
 
     def strike(self, fault: Fault) -> None:
         """Have this fault; killed, it tells so at once."""
@@ -476,7 +477,7 @@ class FaultyHost(Faulty):
         if self._meets(Fault.KILLED):
             raise HostError("The agent cannot be started.")
         await self._borne()
-        async with self._inner.open():
+        async with self.inner.open():
             self._open, self.dead = True, False
             try:
                 yield
@@ -487,13 +488,13 @@ class FaultyHost(Faulty):
         """Hand over a message."""
         await self._borne()
         self._refuse()
-        await self._inner.send(text, delivery)
+        await self.inner.send(text, delivery)
 
     async def interrupt(self) -> None:
         """Have it stop what it is at."""
         await self._borne()
         self._refuse()
-        await self._inner.interrupt()
+        await self.inner.interrupt()
 
     def _refuse(self) -> None:
         if self.dead:

@@ -191,7 +191,7 @@ def test_a_host_tells_its_death_and_what_it_did_while_it_hung():
         host = FaultyHost(ScriptedHost, told.append)
         async with host.open():
             host.strike(Fault.HANGS)
-            host._inner.begin()
+            host.inner.begin()
             assert told == []
             host.mend()
             assert told == [AgentStarted()]

@@ -16,7 +16,7 @@ from voice.events import Emit, HostLost, ToolCalled
 from voice.hosts.catalog import Ask
 from voice.hosts.turns import Turns
 from voice.ports import Delivery
-from voice.scenes.script import Call, Step, Turn
+from voice.scenes.script import Call, Question, Step, Turn
 
 _BY_ITSELF = "\0"
 """What begins a message that is none: a turn that the agent begins of its own accord."""
@@ -36,13 +36,14 @@ class SceneAgent:
         self._tools, self._ask, self._emit, self._complain = tools, ask, emit, complain
         self._left = deque(turn for turn in turns if not turn.by_itself)
         self._own: list[Turn] = []
+        self._own_left = sum(turn.by_itself for turn in turns)
         self._turns: Turns | None = None
         self._stopping = anyio.CancelScope()
 
     @property
     def turns_left(self) -> int:
-        """How many turns no message has begun."""
-        return len(self._left)
+        """How many turns have not begun."""
+        return len(self._left) + self._own_left
 
     @property
     def busy(self) -> bool:
@@ -87,6 +88,7 @@ class SceneAgent:
     async def _turn(self, text: str) -> str:
         if text.startswith(_BY_ITSELF):
             turn = self._own[int(text.removeprefix(_BY_ITSELF))]
+            self._own_left -= 1
         elif self._left:
             turn = self._left.popleft()
         else:
@@ -133,7 +135,7 @@ class SceneAgent:
             self._complain(f"The tool {call.tool} gave {was}: {result.text}")
         self._compare(call, result.text)
 
-    async def _insist(self, asked: Call, *, risky: bool) -> None:
+    async def _insist(self, asked: Question, *, risky: bool) -> None:
         try:
             questionnaire = read_questionnaire(asked.tool, asked.arguments)
         except InvalidQuestionnaire as error:
@@ -144,7 +146,7 @@ class SceneAgent:
         self._emit(ToolCalled(asked.tool, told, is_error=False))
         self._compare(asked, told)
 
-    def _compare(self, call: Call, text: str) -> None:
+    def _compare(self, call: Question, text: str) -> None:
         if call.expect_text is not None and call.expect_text not in text:
             self._complain(f"The tool {call.tool} gave {text!r}, and {call.expect_text!r} is not in it.")
 

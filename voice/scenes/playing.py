@@ -32,7 +32,7 @@ from voice.events import (
     VoiceState,
 )
 from voice.faulty import FaultyHost
-from voice.hosts.catalog import Ask, MakeHost
+from voice.hosts.catalog import Ask, Awaited, MakeHost, Prompted
 from voice.ports import Host
 from voice.scenes import script
 from voice.scenes.agent import SceneAgent
@@ -102,7 +102,9 @@ def perform(
             parts.load(scene.settings.transcription)
         with lone_errors():
             return in_virtual_time(
-                lambda: Play(scene, recordings, recording, make_host, parts, record).run(lead)
+                lambda: Play(
+                    scene, recordings, recording, make_host, parts, record, led=lead is not None
+                ).run(lead)
             )
 
 
@@ -133,8 +135,16 @@ class Play:
         make_host: MakeHost | None,
         outside: Outside,
         record: Path | None,
+        *,
+        led: bool,
     ) -> None:
         self._scene = scene
+        self._may_fail = led or any(
+            one.fault is not None and one.fault.part is Part.HOST for one in scene.happens
+        )
+        """Whether the agent may have to fail."""
+        self._mended_s = 0.0
+        """When the last of the faults is over that do not last."""
         self._recording = recording
         self._recordings = recordings
         self._happened: list[Happened] = []
@@ -197,8 +207,9 @@ class Play:
         if self._recorder is not None:
             self._recorder.close()
         kept = self._stage.kept
-        if self._agent is not None and self._agent.turns_left:
-            self._complaints.append(f"{self._agent.turns_left} turns of the agent were never begun.")
+        if self._agent is not None and (left := self._agent.turns_left):
+            turns = "turn of the agent was" if left == 1 else "turns of the agent were"
+            self._complaints.append(f"{left} {turns} never begun.")
         ending = Ending(waiting, kept, events)
         happened = tuple(self._happened)
         verdicts = judged(self._scene.expect, happened, ending)
@@ -257,11 +268,13 @@ class Play:
             )
             return self._agent
 
-        faults = [one.fault.part for one in self._scene.happens if one.fault is not None]
-        if Part.HOST in faults:
-            self._host = self._faulty_host = FaultyHost(make, emit)
-        else:  # as it is: there may be more to it than a host must have
+        if not self._may_fail:
             self._host = make(emit)
+            return self._host
+        self._faulty_host = FaultyHost(make, emit)
+        self._host = self._faulty_host
+        if isinstance(self._faulty_host.inner, Prompted | Awaited):
+            self._host, self._faulty_host = self._faulty_host.inner, None
         return self._host
 
     def _agent_is_awaited(self) -> bool:
@@ -293,7 +306,8 @@ class Play:
         if self._scene.ends_after is not None:
             await anyio.sleep(self._scene.ends_after)
         else:
-            await self._settle(over_s)
+            await anyio.sleep_until(self._mended_s)
+            await self._settle(max(over_s, self._mended_s))
 
     async def _happen(
         self, number: int, happening: Happening, over_s: float, since: int
@@ -379,6 +393,10 @@ class Play:
                 chat.quit()
 
     def _strike(self, fault: script.Fault) -> None:
+        if fault.part is Part.HOST and self._faulty_host is None:
+            raise SceneError(
+                "This agent cannot be made to fail.", mend="let it fail by itself, or use a scene without it"
+            )
         mend = self._stage.strike(fault.part, fault.kind, self._faulty_host)
 
         async def later(seconds: float) -> None:
@@ -386,6 +404,7 @@ class Play:
             mend()
 
         if fault.seconds is not None:
+            self._mended_s = max(self._mended_s, anyio.current_time() + fault.seconds)
             self._tasks.start_soon(later, fault.seconds)
 
     async def _begin_turn(self, turn: script.Turn) -> None:

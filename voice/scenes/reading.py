@@ -7,6 +7,7 @@ a tree first, so that every fault has its line.
 from __future__ import annotations
 
 import re
+import reprlib
 from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
@@ -97,7 +98,7 @@ def _tree(text: str, path: Path) -> tuple[yaml.Node, Any]:
         raise SceneError(
             f"{path}{line}: this is not YAML: {' '.join(told.split())}.",
             mend="put texts with ? : , { } [ ] # in quotes"
-            if "got '?'" in told or "got ','" in told
+            if any(sign in told for sign in ("got '?'", "got ','", "mapping values are not allowed"))
             else None,
         ) from error
     except yaml.YAMLError as error:
@@ -140,14 +141,19 @@ def _refuse_doubles(node: yaml.Node, path: Path) -> None:
             names.add(key.value if isinstance(key.value, str) else None)
 
 
-def _below(node: yaml.Node) -> Iterator[yaml.Node]:
-    yield node
-    if node.id == "sequence":
-        for item in node.value:
-            yield from _below(item)
-    elif node.id == "mapping":
-        for _, value in node.value:
-            yield from _below(value)
+def _below(tree: yaml.Node) -> Iterator[yaml.Node]:
+    """The tree and all in it, each node once and in any order: an alias may stand in what it names."""
+    seen, pending = set(), [tree]
+    while pending:
+        node = pending.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield node
+        if node.id == "sequence":
+            pending += node.value
+        elif node.id == "mapping":
+            pending += [value for _, value in node.value]
 
 
 def _in_words(error: ValidationError, tree: yaml.Node, path: Path) -> str:
@@ -156,20 +162,39 @@ def _in_words(error: ValidationError, tree: yaml.Node, path: Path) -> str:
     problem = min(problems, key=lambda one: one["type"] != "extra_forbidden")
     place = problem["loc"]
     where = f"{path} line {_line(tree, place)}"
+    key = place[-1:] == ("[key]",)
+    if key:
+        place = place[:-1]
     name = next((str(part) for part in reversed(place) if isinstance(part, str)), "this")
     more = error.error_count() - 1
     also = f" ({more} more after that)" if more else ""
-    message = re.sub("^(Value error, |Input |String |Assertion failed, )", "", problem["msg"])
-    match problem["type"]:
-        case "extra_forbidden":
-            known = get_close_matches(name, _fields_beside(place), 1, 0.6)
-            meant = f"; did you mean {known[0]!r}?" if known else f"; there are {_listed(place)}"
-            return f"{where}: {name!r} is no field{meant}{'' if known else '.'}{also}"
-        case "missing":
-            return f"{where}: {name!r} is missing.{also}"
-        case "value_error":
-            return f"{where}: {message}.{also}"
-    return f"{where}: {name!r} {message[:1].lower()}{message[1:]}, and is {problem['input']!r}.{also}"
+    if problem["type"] == "extra_forbidden":
+        known = get_close_matches(name, _fields_beside(place), 1, 0.6)
+        meant = f"; did you mean {known[0]!r}?" if known else f"; there are {_listed(place)}."
+        return f"{where}: {name!r} is no field{meant}{also}"
+    if problem["type"] == "missing":
+        return f"{where}: {name!r} is missing.{also}"
+    message = problem["msg"]
+    for found, said in _PLAINER:
+        message = re.sub(found, said, message)
+    if problem["type"] == "value_error":
+        return f"{where}: {message}{'' if message.endswith('?') else '.'}{also}"
+    is_that = "" if key else f", and is {_SHORT.repr(problem['input'])}"
+    return f"{where}: {name!r} {message[:1].lower()}{message[1:]}{is_that}.{also}"
+
+
+_PLAINER = (
+    ("^(Value error, |Input |String |Assertion failed, )", ""),
+    (", unable to .*", ""),
+    ("a valid tuple", "a list"),
+    ("a valid dictionary( or instance of .*)?|an object( .*)?", "fields with values"),
+    (r"\bTrue\b", "true"),
+)
+"""What pydantic says, and what that is in a scene."""
+
+_SHORT = reprlib.Repr()
+"""What was found may be long, or hold itself."""
+_SHORT.maxlevel, _SHORT.maxstring = 3, 80
 
 
 def _fields_beside(place: tuple[int | str, ...]) -> list[str]:

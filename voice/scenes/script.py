@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -14,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from voice.events import DiscardReason, Status
-from voice.scenes.sentences import event_names
+from voice.scenes.patterns import fits, misfit
 from voice.settings import Settings
 
 Seconds = Annotated[float, Field(ge=0, le=36_000, allow_inf_nan=False)]
@@ -30,6 +29,8 @@ class _OneOf(_Model):
     """A thing of which exactly one kind of doing is said."""
 
     DOINGS: ClassVar[tuple[str, ...]] = ()
+    BELONGS: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Fields that say more about some doings, and nothing about the others."""
 
     @property
     def doing(self) -> str:
@@ -42,6 +43,11 @@ class _OneOf(_Model):
         if len(said) != 1:
             what = f"{' and '.join(said)} stand in one" if said else "nothing is said to be done"
             raise ValueError(f"{what}; say one of {', '.join(self.DOINGS)}")
+        if getattr(self, said[0]) is None:
+            raise ValueError(f"{said[0]!r} has no value")
+        for name in self.BELONGS:
+            if name in self.model_fields_set and said[0] not in self.BELONGS[name]:
+                raise ValueError(f"{name} belongs to {' or '.join(self.BELONGS[name])}")
         return self
 
 
@@ -57,13 +63,11 @@ class EventPattern(_Model):
     def _named(cls, value: object) -> object:
         return {"event": value} if isinstance(value, str) else value
 
-    @field_validator("event")
-    @classmethod
-    def _known(cls, name: str) -> str:
-        if name not in event_names():
-            near = get_close_matches(name, event_names(), 1)
-            raise ValueError(f"{name!r} is no event" + (f"; did you mean {near[0]!r}?" if near else ""))
-        return name
+    @model_validator(mode="after")
+    def _can_come(self) -> Self:
+        if wrong := misfit(self.event, self.fields):
+            raise ValueError(wrong)
+        return self
 
     @property
     def fields(self) -> Mapping[str, Any]:
@@ -73,22 +77,12 @@ class EventPattern(_Model):
     def fits(self, event: Mapping[str, Any]) -> bool:
         """Whether an event, as `as_json` gives it, is one of these; a text may be a part of the field."""
         return event["event"] == self.event and all(
-            _fits(wanted, event.get(name)) for name, wanted in self.fields.items()
+            fits(wanted, event.get(name)) for name, wanted in self.fields.items()
         )
 
     def __str__(self) -> str:
         fields = "".join(f" {name}={value!r}" for name, value in self.fields.items())
         return f"{self.event}{fields}"
-
-
-def _fits(wanted: object, found: object) -> bool:
-    if isinstance(wanted, str) and isinstance(found, str):
-        return wanted == found or (" " in wanted and wanted in found)
-    if isinstance(wanted, list) and isinstance(found, list | tuple):
-        return wanted == list(found)
-    if isinstance(wanted, Mapping) and isinstance(found, Mapping):
-        return all(_fits(value, found.get(name)) for name, value in wanted.items())
-    return wanted == found
 
 
 class Part(StrEnum):
@@ -127,6 +121,12 @@ class Noise(_Model):
     def _of_its_kind(cls, value: object) -> object:
         return {"kind": value} if isinstance(value, str) else value
 
+    @model_validator(mode="after")
+    def _has_a_pitch(self) -> Self:
+        if self.kind != "tone" and "hertz" in self.model_fields_set:
+            raise ValueError("hertz belongs to tone")
+        return self
+
 
 class Understood(_Model):
     """How sure the transcriber is of the words that a scene gives it."""
@@ -144,6 +144,9 @@ class Happening(_OneOf):
         "say", "sound", "pause", "hush", "type", "send", "key", "stop", "interrupt", "voice", "answer",
         "fault",
     )  # fmt: skip
+    BELONGS: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "text": ("say", "sound"), "sure": ("say", "sound"), "gain_db": ("say",), "over": ("type", "send"),
+    }  # fmt: skip
 
     at: Seconds | None = None
     """When, in seconds since the beginning; without it (and ``after``) when the one before is over."""
@@ -194,28 +197,32 @@ class Happening(_OneOf):
             raise ValueError("at and after are both said; one is enough")
         if self.after is None and {"plus", "within"} & self.model_fields_set:
             raise ValueError("plus and within belong to after")
-        if self.say is None and "gain_db" in self.model_fields_set:
-            raise ValueError("gain_db belongs to say")
-        if self.say is None and self.sound is None and self.text is not None:
-            raise ValueError("text belongs to say or sound")
+        if self.text is None and "sure" in self.model_fields_set:
+            raise ValueError("sure belongs to a text")
         return self
 
 
-class Call(_Model):
-    """A tool call of the agent's."""
+class Question(_Model):
+    """What the agent needs an answer to, as the tool of that name is given it."""
 
     tool: str
     arguments: dict[str, Any] = {}
-    expect_error: bool | None = None
-    """Whether the result is to be an error; None: it may be either."""
     expect_text: str | None = None
     """What stands in the result."""
+
+
+class Call(Question):
+    """A tool call of the agent's."""
+
+    expect_error: bool | None = None
+    """Whether the result is to be an error; None: it may be either."""
 
 
 class Step(_OneOf):
     """One thing that the agent does in a turn."""
 
     DOINGS: ClassVar[tuple[str, ...]] = ("writes", "narrates", "calls", "asks", "works", "fails", "dies")
+    BELONGS: ClassVar[Mapping[str, tuple[str, ...]]] = {"over": ("writes",), "risky": ("asks",)}
 
     writes: str | None = None
     """A text for the user, spoken where Voice is on."""
@@ -224,7 +231,7 @@ class Step(_OneOf):
     narrates: str | None = None
     """It calls the tool `narrate`, and waits until that was heard."""
     calls: Call | None = None
-    asks: Call | None = None
+    asks: Question | None = None
     """It needs an answer in the structure of that question, on the screen or aloud …"""
     risky: bool = False
     """… and it is a permission."""
@@ -257,6 +264,14 @@ class Turn(_Model):
             return {**timing, "does": [step] if step else []}
         return value
 
+    @model_validator(mode="after")
+    def _is_timed_once(self) -> Self:
+        if self.at is not None and self.after is not None:
+            raise ValueError("at and after are both said; one is enough")
+        if self.after is None and "plus" in self.model_fields_set:
+            raise ValueError("plus belongs to after")
+        return self
+
     @property
     def by_itself(self) -> bool:
         """Whether no message begins it."""
@@ -278,7 +293,7 @@ class Bound(_Model):
             for relation in ("<=", ">=", "==", "<", ">"):
                 if value.startswith(relation):
                     return {"relation": relation, "value": value.removeprefix(relation).strip()}
-            raise ValueError('is no bound such as "<= 2.0"')
+            raise ValueError(f'{value!r} is no bound such as "<= 2.0"')
         return value
 
     def holds(self, found: float) -> bool:
@@ -319,6 +334,12 @@ class Tools(_Model):
     after: EventPattern | None = None
     """Right after the first such event. Without ``at`` and ``after``: at the end."""
     are: tuple[str, ...]
+
+    @model_validator(mode="after")
+    def _is_timed_once(self) -> Self:
+        if self.at is not None and self.after is not None:
+            raise ValueError("at and after are both said; one is enough")
+        return self
 
 
 class Between(_Model):

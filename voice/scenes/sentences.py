@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from voice.events import Event, event_name
+from voice.events import Event, FramesLost, LevelMeasured, NoSpeech, event_name
 
 
 @dataclass(frozen=True)
@@ -25,12 +26,17 @@ class SentenceHeard(Event):
     """Whether it was heard to its end."""
 
 
+_NEVER = (LevelMeasured, NoSpeech, FramesLost)
+"""These are left out, or do not come where the sound has neither an end nor holes."""
+
+
 @cache
-def event_names() -> tuple[str, ...]:
-    """The names of all events that a scene can wait for."""
-    found, pending = [], [Event]
+def event_kinds() -> Mapping[str, type[Event]]:
+    """All events that a scene can wait for, by name."""
+    found: dict[str, type[Event]] = {}
+    pending = [Event]
     while pending:
         kinds = pending.pop().__subclasses__()
-        found += [event_name(kind.__new__(kind)) for kind in kinds]
+        found |= {event_name(kind.__new__(kind)): kind for kind in kinds if kind not in _NEVER}
         pending += kinds
-    return tuple(sorted(found))
+    return dict(sorted(found.items()))

@@ -135,6 +135,17 @@ def test_an_error_of_the_agent_is_raised_by_the_step_and_the_session_goes_on(liv
     assert session.complaints == []
 
 
+def test_an_agent_can_be_made_to_fail(live):
+    session = live(shop)
+    session.do(fault={"part": "host", "kind": "errors", "seconds": 30})
+    session.send("Please order it.")
+    assert session.messages == []
+    assert any("does not take the message" in sentence for sentence in session.notices)
+    session.do(pause=30)
+    session.send("Now.")
+    assert session.messages == ["Please order it.", "Now."]
+
+
 def test_what_is_said_in_vain_is_a_complaint(live):
     session = live(shop, voice=False)
     session.say("The second one.")

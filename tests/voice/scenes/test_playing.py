@@ -75,14 +75,14 @@ def test_what_is_not_as_expected_is_told(played):
     done = played(
         QUESTION
         + """
-  - {after: no_speech, within: 5, stop: true}
+  - {after: host_lost, within: 5, stop: true}
   - answer: "1"
   - {at: 1.0, pause: 1}
 expect: {messages: [Begin., The first one.], never_said: [one do you]}
 """
     )
     late, unanswered, past, messages, said = done.failures
-    assert late == "Happening 3: no_speech did not come within 5 s."
+    assert late == "Happening 3: host_lost did not come within 5 s."
     assert unanswered == "Happening 4: nothing stood on the screen that '1' could answer."
     assert past.startswith("Happening 5: at 1 s")
     assert messages == ("messages: 'Begin.', 'The first one.': messages were 'Begin.', 'The second one.'")
@@ -90,7 +90,25 @@ expect: {messages: [Begin., The first one.], never_said: [one do you]}
 
 
 def test_a_turn_that_no_message_begins_is_a_failure(played):
-    assert played("agent: [writes: Hello.]").failures == ("1 turns of the agent were never begun.",)
+    assert played("agent: [writes: Hello.]").failures == ("1 turn of the agent was never begun.",)
+
+
+def test_a_turn_that_does_not_begin_by_itself_is_a_failure(played):
+    never = played("agent: [{after: host_lost, writes: Hello.}]\nhappens: [{send: Begin.}]")
+    assert never.failures == ("1 turn of the agent was never begun.",)
+    begun = played("agent: [{after: message_sent, writes: Hello.}]\nhappens: [{send: Begin.}]")
+    assert begun.failures == ()
+
+
+def test_a_fault_that_is_to_be_mended_is_mended_before_the_end(played):
+    done = played(
+        """
+        happens:
+          - fault: {part: microphone, kind: hangs, seconds: 20}
+        expect: {messages: [], notices: [is back], status: listening}
+        """
+    )
+    assert done.failures == ()
 
 
 def test_keys_do_what_they_do(played):

@@ -52,6 +52,10 @@ def test_what_people_say_stays_what_they_say(said):
     assert parse_scene(f"happens: [{{send: {said}}}]").happens[0].send == said
 
 
+BOMB = "[" + ", ".join(f"&a{n} [{', '.join([f'*a{n - 1}' if n else 'x'] * 10)}]" for n in range(12)) + "]"
+"""Ten of ten of ten … of the same: to visit each of them takes for ever."""
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -74,10 +78,66 @@ def test_what_people_say_stays_what_they_say(said):
         ("happens:\n- {send: a, text: b}", "line 2: text belongs to say or sound"),
         (
             "happens:\n- after: mesage_sent\n  stop: true",
-            "line 2: 'mesage_sent' is no event; did you mean 'message_sent'?",
+            "line 2: 'mesage_sent' is no event that comes in a scene; did you mean 'message_sent'?",
         ),
         ("expect:\n  discarded: [nowords]", "line 2: 'reason' should be 'no_words', 'phantom'"),
-        ("expect:\n  latency: {total_s: fast}", 'line 2: is no bound such as "<= 2.0"'),
+        ("expect:\n  latency: {total_s: fast}", "line 2: 'fast' is no bound such as \"<= 2.0\""),
+        (
+            "expect:\n  latency: {total: 2}",
+            "line 2: 'total' should be 'endpoint_s', 'transcribe_s', 'total_s' or 'deliver_s'.",
+        ),
+        ("happens: soon", "line 1: 'happens' should be a list, and is 'soon'."),
+        ("happens:\n- [soon]", "line 2: 'happens' should be fields with values, and is ['soon']."),
+        ("happens:\n- say:", "line 2: 'say' has no value."),
+        ("happens:\n- key:", "line 2: 'key' has no value."),
+        ("happens:\n- fault:", "line 2: 'fault' has no value."),
+        ("agent:\n- writes:", "line 2: 'writes' has no value."),
+        ("happens:\n- stop: yes", "line 2: 'stop' should be true, and is 'yes'."),
+        ("voice: maybe", "line 1: 'voice' should be a valid boolean, and is 'maybe'."),
+        ("happens:\n- {pause: 1, over: 2}", "line 2: over belongs to type or send."),
+        ("happens:\n- {stop: true, sure: {ran_on: true}}", "line 2: sure belongs to say or sound."),
+        ("happens:\n- {sound: white, sure: {ran_on: true}}", "line 2: sure belongs to a text."),
+        ("happens:\n- sound: {kind: white, hertz: 50}", "line 2: hertz belongs to tone."),
+        ("agent:\n- - {narrates: a, over: 2}", "line 2: over belongs to writes."),
+        ("agent:\n- - {writes: a, risky: true}", "line 2: risky belongs to asks."),
+        ("agent:\n- asks: {tool: a, expect_error: true}", "line 2: 'expect_error' is no field"),
+        ("agent:\n- {plus: 1, writes: a}", "line 2: plus belongs to after."),
+        ("agent:\n- {at: 1, after: agent_ended, writes: a}", "line 2: at and after are both said"),
+        ("expect:\n  tools:\n  - {at: 1, after: agent_ended, are: []}", "line 3: at and after are both said"),
+        ("expect:\n  never: [level_measured]", "line 2: 'level_measured' is no event that comes in a scene."),
+        (
+            "expect:\n  never: [{event: user_message, txt: yes}]",
+            "line 2: 'txt' is no field of user_message; did you mean 'text'?",
+        ),
+        ("expect:\n  never: [{event: agent_started, by: me}]", "line 2: 'by' is no field of agent_started."),
+        (
+            "expect:\n  never: [{event: status_changed, status: hering}]",
+            "line 2: 'status' is never 'hering'; did you mean 'hearing'?",
+        ),
+        (
+            "expect:\n  never: [{event: user_message, source: mouse}]",
+            "line 2: 'source' is never 'mouse'.",
+        ),
+        (
+            "expect:\n  never: [{event: user_message, heard: {from: 1}}]",
+            "line 2: 'from' is no field of 'heard'; it has start_s, end_s.",
+        ),
+        (
+            "expect:\n  never: [{event: user_message, utterances: [a]}]",
+            "line 2: 'utterances' is no field of user_message; it has text, source,",
+        ),
+        (
+            "expect:\n  never: [{event: tool_called, is_error: yes}]",
+            "line 2: 'is_error' is true or false, and never 'yes'.",
+        ),
+        (
+            "expect:\n  never: [{event: notice, sentence: microphone}]",
+            "line 2: 'sentence' is a sentence, and never 'microphone': say several words of it.",
+        ),
+        ("a: &a [*a]", "line 1: 'a' is no field"),
+        ("happens: &a [*a]", "line 1: 'happens' should be "),
+        (f"title: [{BOMB}]", "line 1: 'title' should be a valid string, and is [[["),
+        ("title: a: b", "put texts with ? : , { } [ ] # in quotes"),
         (
             "settings:\n  hearing:\n    end_silence_s: soon",
             "line 3: 'end_silence_s' should be a valid number",
@@ -99,6 +159,19 @@ def test_a_fault_is_told_with_its_line(text, told):
     with pytest.raises(SceneError) as raised:
         parse_scene(text)
     assert told in str(raised.value)
+
+
+def test_a_field_of_an_event_may_be_what_it_can_be():
+    never = parse_scene(
+        "expect:\n  never:\n"
+        "  - {event: user_message, source: voice, heard: {start_s: 1}, latency: null, confidence: -1}\n"
+        "  - {event: tools_changed, names: [narrate]}\n"
+        "  - {event: notice, sentence: the microphone}\n"
+        "  - {event: frames_lost}\n".replace("frames_lost", "sentence_heard, whole: false, played_s: 0.5")
+    ).expect.never
+    assert [pattern.event for pattern in never] == [
+        "user_message", "tools_changed", "notice", "sentence_heard"
+    ]  # fmt: skip
 
 
 def test_of_several_faults_the_first_is_told_and_the_others_counted():
