@@ -13,9 +13,9 @@ import psutil
 
 from voice.assembly import find_weights
 from voice.settings import Settings
+from voice.wording import words
 
 VOICE = Path(sys.executable).parent / "voice"
-YES = "Yes, please."
 QUIET_S = 0.8
 AGENT = Path(__file__).parents[1] / "hosts" / "acp" / "small_agent.py"
 WITHIN_S = 60.0
@@ -39,6 +39,8 @@ class Talk:
         self.printed = ""
         self.lines = []
         """What was typed for the agent, and is to be read by it once."""
+        self.replies = []
+        """What was heard of the replies that were said when all was well."""
         self.at_once = 100_000
         """So much of what is printed is read at a time; 0: nothing."""
         (folder / "state").mkdir()
@@ -120,23 +122,41 @@ class Talk:
             if len(self.printed) != before or self.status != "listening":
                 quiet_since = time.monotonic()
 
-    def says_yes(self):
-        """Say the next reply, which arrives once."""
-        times = self.read_by_agent.count(YES)
-        self.speak("yes-please.wav")
-        self.until(lambda: self.read_by_agent.count(YES) > times, "the next reply")
+    def says_yes(self, *, heard=True):
+        """Say a reply, which arrives once; where it is not understood, once again.
+
+        Where it cannot be ``heard`` it is enough that they are told.
+        """
+        for _ in range(2):
+            before, printed = len(self.read_by_agent), len(self.printed)
+            self.speak("yes-please.wav")
+            self.until(
+                lambda: len(self.read_by_agent) > before or "not sent" in self.printed[printed:],  # noqa: B023
+                "the next reply",
+            )
+            new = self.read_by_agent[before:]
+            if new or not heard:
+                break
         self.settled()
-        assert self.read_by_agent.count(YES) == times + 1, "the next reply was doubled"
+        self.replies += new
+        assert self.read_by_agent[before:] == new, "the next reply was doubled"
+        assert not heard or (len(new) == 1 and {"yes", "please"} & set(words(new[0]))), new
 
     # --- Whom it is made of ---
 
     @property
     def read_by_agent(self):
         """The messages that the agent has read, in order."""
+        return [what.strip("\u200b") for kind, what in self._log() if kind == "read"]
+
+    def logged(self, kind):
+        """How often the agent has noted that."""
+        return sum(noted == kind for noted, _ in self._log())
+
+    def _log(self):
         log = self.folder / "log"
         lines = log.read_text().splitlines() if log.exists() else []
-        told = [json.loads(line) for line in lines if line.endswith("]")]
-        return [what.strip("\u200b") for kind, what in told if kind == "read"]
+        return [json.loads(line) for line in lines if line.endswith("]")]
 
     def child_of(self, part):
         """The process of a part, None while there is none."""
@@ -146,6 +166,17 @@ class Talk:
                 if any(marks[part] in word for word in process.cmdline()):
                     return process
         return None
+
+    def process_of(self, part):
+        """The process of a part, which is there in a moment where it is not."""
+        found = []
+
+        def is_there():
+            found.append(self.child_of(part))
+            return found[-1] is not None
+
+        self.until(is_there, f"the process of the {part}")
+        return found[-1]
 
     def quit(self):
         """Leave; everything has ended then, and every tool, entry and process is where it should be."""

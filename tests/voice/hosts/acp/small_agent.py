@@ -87,6 +87,7 @@ class SmallAgent:
         what, _, rest = text.partition(" ")
         if what == "work":
             (FOLDER / "finish").unlink(missing_ok=True)
+            log("works", text)
             await self.write("I am ")
             while not (FOLDER / "finish").exists():  # noqa: ASYNC110 - it is another program that tells it
                 await anyio.sleep(0.005)
