@@ -52,9 +52,10 @@ from voice.listening.own_voice import (
     own_voice,
     share,
     shares,
+    taken_along,
 )
 from voice.listening.phrases import Overheard, PhraseListener
-from voice.listening.whose import Sound, Whose, above_db, forbidden, whose
+from voice.listening.whose import TYPICAL, Sound, Whose, above_db, forbidden, whose
 from voice.loop import SAME_BREATH_S, Hearing
 from voice.ports import EchoCanceller
 
@@ -79,6 +80,13 @@ A_WORD_S = 0.3
 
 WEIGHED_AFTER_S = 8.0
 """A turn that began while we spoke is weighed at its end, and after so long at the latest."""
+
+LOST_S = 0.2
+"""With our own voice less of a reply than a word may be taken out. Of replies that began 0.5 s before our end
+up to 0.14 s was, and they were understood; of those that began after it, nothing."""
+
+_AS_LOUD_DB = 10.0
+"""What is softer than somebody speaks by more than this is not a word of theirs."""
 
 DIES_AWAY_S = 0.4
 """For so long after the end of a narration its echo may still be heard: the delay of a device, and a room."""
@@ -106,9 +114,20 @@ class _HeardLate:
     end_s: float
     lost_to: DiscardReason
     """Why nothing earlier was heard."""
+    taken: NDArray[np.float64]
+    """For each frame, the energy of what else was taken out of it with our own voice."""
 
     def holds(self, at_s: float) -> bool:
         return self.start_s - AT_ONCE_S <= at_s < self.end_s - AT_ONCE_S
+
+    def has_taken(self, of: Span, loudness: float) -> bool:
+        """Whether a word was taken out of an utterance, or out of the breath before it.
+
+        ``loudness`` is how loud it is after we are silent: the energy of a frame.
+        """
+        first = round((of.start_s - SAME_BREATH_S - self.start_s) / FRAME_S)
+        words = self.taken[max(0, first) :] >= loudness * 10 ** (-_AS_LOUD_DB / 10)
+        return FRAME_S * int(words.sum()) >= LOST_S - FRAME_S / 2
 
     def forbids(self, heard: Span) -> DiscardReason | None:
         """Why an utterance that begins in it is no message; None where it is whole, and goes on after it."""
@@ -286,14 +305,16 @@ class Ears:
             return []
         now_s = self.now_s
         lost_to = DiscardReason.TYPED_INSTEAD if whole == muffled else DiscardReason.TALKED_OVER
-        self._late.append(_HeardLate(now_s - late * FRAME_S, now_s - whole * FRAME_S, now_s, lost_to))
         # The frame that is to be heard now is on the tape already.
         known = round(LEARNT_FROM_S / FRAME_S)
         if self._canceller is not None:
-            cleaned = self._left.last(known, before=1)
+            cleaned, taken = self._left.last(known, before=1), np.zeros(known)
         else:
             heard, played = self._heard.last(known, before=1), self._played.last(known, before=1)
-            cleaned = less(heard, own_voice(heard, played))
+            ours = own_voice(heard, played)
+            cleaned, taken = less(heard, ours), taken_along(heard, ours)
+        began_s, whole_from_s = now_s - late * FRAME_S, now_s - whole * FRAME_S
+        self._late.append(_HeardLate(began_s, whole_from_s, now_s, lost_to, taken[-late:]))
         return self.hearing.recall(list(framed(cleaned)[-late:]))
 
     # --- The spoken stop ----------------------------------------------------------------------------------
@@ -344,6 +365,8 @@ class Ears:
         late = next((late for late in self._late if late.holds(heard.start_s)), None)
         if late is not None and (reason := late.forbids(heard)) is not None:
             return [_dropped(message, reason, message.text, self.now_s)]
+        if self._lost_its_beginning(heard):
+            return [_dropped(message, DiscardReason.TALKED_OVER, message.text, self.now_s)]
         ours = ours_in(message.text, heard, self._floor.said)
         weighed = next((sound for start_s, sound in self._weighed if start_s == heard.start_s), None)
         if weighed is not None:
@@ -357,6 +380,18 @@ class Ears:
         dropped = _dropped(message, reason, message.text, self.now_s)
         return [dropped, *([] if counted else self._echo_borne())]
 
+    def _lost_its_beginning(self, heard: Span) -> bool:
+        """Whether words of what was heard late, or right after it, were taken out with our own voice."""
+        late = self._late[-1] if self._late else None
+        if late is None or not late.start_s <= heard.start_s < late.end_s + SAME_BREATH_S:
+            return False
+        since_s = max(heard.start_s, late.end_s)
+        after, length = round((self.now_s - heard.end_s) / FRAME_S), round((heard.end_s - since_s) / FRAME_S)
+        alone = framed(to_float(self._heard.last(length, before=after))).astype(np.float64)
+        if not len(alone):
+            return False
+        return late.has_taken(heard, float(np.percentile(np.square(alone).sum(axis=1), TYPICAL)))
+
     def _forbidden_unweighed(
         self, text: str, ours: Ours, heard: Span, late: _HeardLate | None
     ) -> DiscardReason | None:
@@ -367,14 +402,12 @@ class Ears:
             if ends_ours or ours is Ours.ALL:
                 return DiscardReason.ECHO
             return DiscardReason.TALKED_OVER if ours is Ours.IN_PART else None
-        # With our own voice what of theirs was softer was taken out of that.
-        before = self._sound_of(Span(heard.start_s, late.end_s))
-        if whose(before) is not Whose.THEIRS:
-            before = replace(before, above_db=None)
-        reason = forbidden(text, ours, before)
-        if reason is None and not ends_ours:
+        if ends_ours:
+            return DiscardReason.TALKED_OVER if ours is Ours.IN_PART else DiscardReason.ECHO
+        if ours is Ours.NONE:
             return None
-        return DiscardReason.ECHO if reason is DiscardReason.ECHO and ends_ours else DiscardReason.TALKED_OVER
+        before = self._sound_of(Span(heard.start_s, late.end_s))
+        return DiscardReason.TALKED_OVER if forbidden(text, ours, before) is not None else None
 
     def _weigh(self, events: list[Event]) -> list[Event]:
         """Take down what the sound of a turn tells that began while we spoke, as long as it is on tape.

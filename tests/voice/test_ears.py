@@ -185,6 +185,39 @@ async def test_a_reply_whose_beginning_is_no_longer_heard_is_shown_and_not_sent(
     ]
 
 
+@pytest.mark.parametrize("pause_s", [0.0, 0.2])
+@pytest.mark.parametrize("echo", [1.5, 2.4])
+async def test_a_reply_whose_beginning_was_taken_out_with_our_louder_voice_is_shown_and_not_sent(
+    echo, pause_s
+):
+    """Symptom: of "not the second one" our own voice takes "not" away, as it is taken out of the sound."""
+    ears, _ = ears_with("The second one.")
+    room = Room(ears, echo=echo)
+    with ears.narration():
+        ears.on_sentence(QUESTION)
+        await room.goes_on(3.0, plays=True)
+        await room.goes_on(0.3, plays=True, person=True)
+        ears.on_sentence(None)
+    await room.goes_on(pause_s)
+    await room.goes_on(1.0, person=True)
+    await room.goes_on(3.0)
+    assert not room.messages
+    assert [(event.reason, event.text) for event in room.those(Discarded)] == [
+        (DiscardReason.TALKED_OVER, "The second one.")
+    ]
+
+
+@pytest.mark.parametrize("echo", [0.5, 1.5, 2.8])
+async def test_a_reply_that_begins_after_our_louder_voice_arrives(echo):
+    ears, _ = ears_with("The second one.")
+    room = Room(ears, echo=echo)
+    await room.narrates(3.0)
+    await room.goes_on(0.1)
+    await room.goes_on(1.0, person=True)
+    await room.goes_on(3.0)
+    assert room.messages == ["The second one."]
+
+
 async def test_a_reply_that_began_as_far_back_as_is_looked_arrives_whole():
     ears, _ = ears_with("Do not delete it.")
     room = Room(ears)

@@ -46,7 +46,7 @@ LEFT_DB = -8.0
 ENOUGH_TO_COMPARE_S = 0.4
 """With less of our own voice before it nothing is known of how loud that is."""
 
-_LOUD, _TYPICAL = 90, 75
+_LOUD, TYPICAL = 90, 75
 """Percentiles of the loudness of frames: of what was heard before, and of the utterance. There are pauses in
 both."""
 
@@ -121,4 +121,4 @@ def above_db(heard: NDArray[np.float64], before: NDArray[np.float64], frame_s: f
     if len(before) * frame_s < ENOUGH_TO_COMPARE_S or not heard.any():
         return None
     ours = max(float(np.percentile(before, _LOUD)), 1e-12)
-    return float(10 * np.log10(max(np.percentile(heard, _TYPICAL), 1e-12) / ours))
+    return float(10 * np.log10(max(np.percentile(heard, TYPICAL), 1e-12) / ours))

@@ -17,6 +17,7 @@ from voice.listening.own_voice import (
     own_voice,
     share,
     shares,
+    taken_along,
 )
 
 KEPT_S = 10.0
@@ -111,6 +112,19 @@ def test_what_is_left_is_silent_where_it_was_ours_and_untouched_where_it_was_not
     left = less(heard, echo)
     assert not left[:3_200].any()
     assert np.array_equal(left[3_200:], heard[3_200:])
+
+
+def test_it_is_known_what_else_is_taken_out_with_our_voice():
+    frames = np.random.default_rng(1).normal(0, 1_000, (4, FRAME_SAMPLES))
+    ours = frames * np.array([[1.0], [1.0], [1.0], [0.0]])
+    others = np.random.default_rng(2).normal(0, 1_000, (4, FRAME_SAMPLES))
+    others *= np.array([[0.0], [0.5], [2.0], [1.0]])
+    heard = (ours + others).astype(np.int16).reshape(-1)
+    echo = ours.reshape(-1) / 32_768
+    taken = taken_along(heard, echo)
+    assert taken[1] == pytest.approx(np.square(others[1] / 32_768).sum(), rel=0.01)
+    assert not taken[[0, 2, 3]].any(), "nothing else was in it, or it is left"
+    assert not framed(less(heard, echo))[1].any()
 
 
 def test_frame_by_frame_our_voice_is_taken_out_once_the_room_is_known():
