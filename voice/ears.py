@@ -395,7 +395,7 @@ class Ears:
     def _forbidden_unweighed(
         self, text: str, ours: Ours, heard: Span, late: _HeardLate | None
     ) -> DiscardReason | None:
-        """The same of what was heard late, or while we were silent."""
+        """Why what was heard late, or while we were silent, is no message; None where it is one."""
         after = self._sound_of(heard if late is None else Span(late.end_s, heard.end_s))
         ends_ours = whose(replace(after, above_db=None, left_db=None)) is Whose.OURS
         if late is None:
