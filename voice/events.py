@@ -48,8 +48,8 @@ class DiscardReason(StrEnum):
     """The transcriber failed on a part of it. The text is what it made of the others: half a reply may say
     the contrary of the whole, so none of it is delivered."""
     TALKED_OVER = "talked_over"
-    """We spoke meanwhile: words of it may be lost, or be our own. Half a reply may say the contrary of the whole,
-    so none of it is delivered."""
+    """We spoke meanwhile: words of it may be lost, or be our own. Half a reply may say the contrary of the
+    whole, so none of it is delivered."""
     ECHO = "echo"
     """The words are those that we had just said."""
     BACKCHANNEL = "backchannel"
