@@ -86,8 +86,9 @@ OWN_MARGIN = 1.5
 """… by this factor …"""
 
 MOST_OWN_S = 2.4
-"""… up to this, in seconds, which `Eagerness` multiplies as it does everything. They never make it shorter than the setting: who has paused for 0.4 s so far may
-stop to think the next time, and a shorter wait would ask for that price in every open reply."""
+"""… up to this, in seconds, which `Eagerness` multiplies as it does everything. They never make it shorter
+than the setting: who has paused for 0.4 s so far may stop to think the next time, and a shorter wait would
+ask for that price in every open reply."""
 
 LEAST_PAUSE_S = 0.25
 """Shorter silences are no pauses but stops between sounds."""
