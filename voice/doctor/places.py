@@ -74,7 +74,9 @@ class Terminal:
     @classmethod
     def here(cls) -> Terminal:
         """The one that this program runs in."""
-        size = shutil.get_terminal_size((0, 0))
+        interactive = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+        # The screen draws by what the terminal says, whatever COLUMNS and LINES do.
+        size = os.get_terminal_size(sys.stdout.fileno()) if interactive else os.terminal_size((0, 0))
         term = os.environ.get("TERM", "")
         if "NO_COLOR" in os.environ:
             colours = "no"
@@ -83,7 +85,7 @@ class Terminal:
         else:
             colours = "256" if "256" in term else "16"
         return cls(
-            interactive=all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)),
+            interactive=interactive,
             name=term,
             columns=size.columns,
             rows=size.lines,

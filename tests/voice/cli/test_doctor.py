@@ -100,7 +100,15 @@ def test_on_a_terminal_it_says_what_it_does_and_what_it_has_found(tmp_path):
     spawned = pexpect.spawn(
         str(Path(sys.executable).parent / "voice"),
         ["doctor", "--within", "60", "--report", str(report)],
-        env={**os.environ, **NO_HOME, **NO_WEIGHTS, "TERM": "xterm-256color", "LANG": "C.UTF-8", "TMUX": ""},
+        env={
+            **os.environ,
+            **NO_HOME,
+            **NO_WEIGHTS,
+            "TERM": "xterm-256color",
+            "LANG": "C.UTF-8",
+            "TMUX": "",
+            "COLUMNS": "80",  # of the terminal in which the tests were started
+        },
         encoding="utf-8",
         dimensions=(24, 90),
         timeout=120,
