@@ -64,7 +64,7 @@ from voice.listening.vocabulary import capped, names_in
 from voice.phrases import said
 from voice.ports import Delivery, Journal
 from voice.reopening import CutOff, Keep
-from voice.session import Session
+from voice.session import Session, Taken
 from voice.settings import Settings
 from voice.speaking.earcons import Earcon
 from voice.speaking.once import unsaid
@@ -651,15 +651,15 @@ class Chat:
         if not self._take_out(self._session.take_back(), DiscardReason.TAKEN_BACK):
             self._act([Say(said(self._settings.speaking.language, "nothing_to_take_back"))])
 
-    def _take_out(self, taken: UserMessage | None, reason: DiscardReason) -> bool:
+    def _take_out(self, taken: Taken | None, reason: DiscardReason) -> bool:
         """Show that a message waits no longer; returns whether it did, and was not being handed over."""
         if taken is None:
             return False
-        self._timed.discard(taken)
-        if taken.text in self._waited:
-            self._waited.remove(taken.text)
+        self._timed.discard(taken.message)
+        if taken.message.text in self._waited:
+            self._waited.remove(taken.message.text)
         self._count_waiting()
-        self._act([Drop(reason, taken.text, taken.utterances), Play(Earcon.NOT_SENT)])
+        self._act([Drop(reason, taken.unsent.text, taken.unsent.utterances), Play(Earcon.NOT_SENT)])
         return True
 
     def _decide(self, utterances: tuple[str, ...], text: str, reason: DiscardReason) -> None:

@@ -11,6 +11,15 @@ from voice.ports import Delivery, Host, Journal
 
 
 @dataclass(frozen=True)
+class Taken:
+    """A message that was taken out of the inbox."""
+
+    message: UserMessage
+    unsent: UserMessage
+    """The same without what the host has got of it: where only an addition to an earlier one was taken."""
+
+
+@dataclass(frozen=True)
 class _Waiting:
     message: UserMessage
     delivery: Delivery
@@ -102,7 +111,7 @@ class Session:
         self._kept = message
         self.look()
 
-    def take_back(self, message: UserMessage | None = None) -> UserMessage | None:
+    def take_back(self, message: UserMessage | None = None) -> Taken | None:
         """Take a message out again, else the newest spoken one; None where it cannot be taken back."""
         waiting = self._newest_spoken() if message is None else self._that_waits(message)
         if waiting is None:
@@ -110,7 +119,7 @@ class Session:
         self._inbox.remove(waiting)
         self._emit(MessageTakenBack(waiting.message.text, added=waiting.instead_of is not None))
         self.look()
-        return waiting.message
+        return Taken(waiting.message, _without(waiting.message, waiting.instead_of))
 
     def look(self) -> None:
         """Look again whether the next message can go: to be called when the host has become idle."""
@@ -180,3 +189,12 @@ class Session:
             if waiting.message.source == "voice" and waiting is not self._sending
         )
         return next(spoken, None)
+
+
+def _without(message: UserMessage, sent: UserMessage | None) -> UserMessage:
+    """What a message adds to an earlier one; all of it where that is not how it begins."""
+    if sent is None or not message.text.startswith(sent.text):
+        return message
+    added = message.text.removeprefix(sent.text).lstrip()
+    new = tuple(one for one in message.utterances if one not in sent.utterances)
+    return replace(message, text=added, utterances=new)

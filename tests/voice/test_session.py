@@ -93,7 +93,7 @@ async def test_the_newest_spoken_message_that_waits_can_be_taken_back():
         for text, source in (("two", "voice"), ("three", "voice"), ("four", "keyboard")):
             session.put(message(text, source))
         assert session.can_take_back
-        assert session.take_back().text == "three"
+        assert session.take_back().unsent.text == "three"
         end_turn(session, host)
         await anyio.wait_all_tasks_blocked()
         end_turn(session, host)
@@ -112,7 +112,9 @@ async def test_that_a_message_was_taken_back_is_told_and_whether_the_host_keeps_
         session.take_back()
         longer = message("one more")
         session.put(longer, instead_of=one)
-        session.take_back()
+        taken = session.take_back()
+    assert taken.message is longer
+    assert taken.unsent.text == "more"
     assert [event for event in told if isinstance(event, MessageTakenBack)] == [
         MessageTakenBack("two", added=False),
         MessageTakenBack("one more", added=True),
