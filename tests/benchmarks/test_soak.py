@@ -49,7 +49,9 @@ def test_it_talks_and_is_understood():
     assert soaked.texts["yes-please.wav"] == ["Yes, please."]
     assert soaked.texts["second-one.wav"] == ["The second one."]
     assert soaked.told == []
-    assert all(one.children == 2 for one in soaked.readings)
+    # Other tests may have children in this process too.
+    assert all({"whisper_child", "pyttsx3_worker"} <= set(one.children_mb) for one in soaked.readings)
+    assert len({one.children for one in soaked.readings}) == 1
 
 
 @pytest.mark.slow

@@ -41,7 +41,7 @@ def test_one_that_is_not_as_expected(voice, folder, objects):
     done = voice("replay", folder / "bad.scene.yaml")
     assert (done.returncode, done.stderr) == (1, "")
     assert "  NOT MET  messages: 'Hello.': messages were none\n" in done.stdout
-    assert "  NOT MET  1 turns of the agent were never begun.\n" in done.stdout
+    assert "  NOT MET  1 turn of the agent was never begun.\n" in done.stdout
     printed = objects(voice("replay", folder, "--json", "--once").stdout)
     assert {one["scene"].removeprefix(f"{folder}/") for one in printed} == {
         "bad.scene.yaml",
@@ -51,7 +51,7 @@ def test_one_that_is_not_as_expected(voice, folder, objects):
     verdicts = [(one["met"], one["failure"]) for one in printed if one["event"] == "verdict"]
     assert (True, "") in verdicts
     assert (False, "messages were none") in verdicts
-    assert (False, "1 turns of the agent were never begun.") in verdicts
+    assert (False, "1 turn of the agent was never begun.") in verdicts
     (message,) = [
         one for one in printed if one["event"] == "message_sent" and one["scene"].endswith("good.scene.yaml")
     ]
