@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import math
-import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future
@@ -20,6 +19,7 @@ from voice.backends.portaudio.heartbeat import GRACE_S, Heartbeat
 from voice.backends.portaudio.library import Callbacks, Library, Opened
 from voice.devices import DeviceInfo, choose
 from voice.errors import DeviceError, DeviceLost
+from voice.tasks import begin_in_thread, in_thread
 
 _OPEN_LIMIT_S = 5.0
 """What has not opened by then hangs; Bluetooth takes a second or two."""
@@ -53,7 +53,7 @@ class _Hanging:
         if call is None or call.done() or time.monotonic() > self._until:
             return
         # Waited for in a thread, which leaves nothing behind at a call that may hang for hours.
-        await asyncio.wrap_future(_in_thread(concurrent.futures.wait, [call], _PATIENCE_S))
+        await in_thread(concurrent.futures.wait, [call], _PATIENCE_S)
         if not call.done():
             raise _no_answer()
 
@@ -69,7 +69,7 @@ def list_devices() -> list[DeviceInfo]:
     where there is no answer within 5 s.
     """
     try:
-        return _in_thread(_LIBRARY.devices).result(_OPEN_LIMIT_S)
+        return begin_in_thread(_LIBRARY.devices).result(_OPEN_LIMIT_S)
     except TimeoutError:
         raise _no_answer() from None
 
@@ -102,7 +102,7 @@ class Stream(Generic[_T]):
 
     async def start(self) -> None:
         """Have it call back from now on; raises `DeviceError`."""
-        self._starting = _in_thread(_LIBRARY.start, self._opened)
+        self._starting = begin_in_thread(_LIBRARY.start, self._opened)
         await _within(GRACE_S, self._starting)
 
     async def next(self) -> _T:
@@ -114,7 +114,7 @@ class Stream(Generic[_T]):
 
     async def close(self) -> None:
         """End it, or leave it behind where that hangs."""
-        closing = _in_thread(_close, self._opened, self._starting)
+        closing = begin_in_thread(_close, self._opened, self._starting)
         with anyio.CancelScope(shield=True):
             try:
                 await _within(_CLOSE_LIMIT_S, closing)
@@ -162,7 +162,7 @@ async def opened(
 
 async def _open(chosen: ChosenDevice, callbacks: Callbacks) -> Opened:
     await _HANGING.over()
-    opening = _in_thread(_LIBRARY.open, chosen.wanted, callbacks)
+    opening = begin_in_thread(_LIBRARY.open, chosen.wanted, callbacks)
     try:
         return await _within(_OPEN_LIMIT_S, opening)
     except BaseException as error:
@@ -175,7 +175,7 @@ async def _open(chosen: ChosenDevice, callbacks: Callbacks) -> Opened:
 def _discard(opening: Future[Opened]) -> None:
     """Close a stream that opened after its owner had given up."""
     if opening.exception() is None:
-        _in_thread(_close, opening.result(), None)
+        begin_in_thread(_close, opening.result(), None)
 
 
 def _close(stream: Opened, starting: Future[None] | None) -> None:
@@ -183,21 +183,6 @@ def _close(stream: Opened, starting: Future[None] | None) -> None:
         # PortAudio ends the whole program where a stream is closed that is still starting.
         starting.exception()
     _LIBRARY.close(stream)
-
-
-def _in_thread(function: Callable[..., _T], *args: object) -> Future[_T]:
-    """Call it in a thread that nothing waits for, not even the end of the program."""
-    future: Future[_T] = Future()
-    future.set_running_or_notify_cancel()
-
-    def run() -> None:
-        try:
-            future.set_result(function(*args))
-        except BaseException as error:
-            future.set_exception(error)
-
-    threading.Thread(target=run, name="portaudio", daemon=True).start()
-    return future
 
 
 async def _within(limit_s: float, call: Future[_T]) -> _T:
