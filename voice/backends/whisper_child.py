@@ -37,6 +37,10 @@ TIMESTAMPS_FROM_S = 5.0
 piece: of the words of a five-minute reply 19.5 % were wrong, and 11.0 % with them. On short replies they do
 harm: 10.0 % against 8.2 %. Both from ``benchmarks/``."""
 
+UNSURE_LOG_PROBABILITY = -0.85
+"""The same where it was told names: what is less sure chooses nothing (`LEAST_CONFIDENCE`) and would be asked
+again, so that nothing is lost by hearing it again first."""
+
 DOUBTFUL_COMPRESSION = 2.4
 DOUBTFUL_LOG_PROBABILITY = -1.0
 DOUBTFUL_NO_SPEECH = 0.8
@@ -142,14 +146,16 @@ def prepare(
 def guarded(whisper: Any, samples: Samples, language: str, vocabulary: Sequence[str] = ()) -> dict[str, Any]:
     """Transcribe with the short window; where the result looks wrong, once more with the full one.
 
-    The second time without the vocabulary, which may be what led it astray.
+    The second time without the vocabulary where that may be what led it astray.
     """
     whisper.full_window = False
     transcript = transcribe(whisper, samples, language, vocabulary)
-    if not (_doubtful(transcript) or recites(transcript["text"], vocabulary)):
+    astray = _doubtful(transcript) or recites(transcript["text"], vocabulary)
+    unsure = bool(vocabulary) and transcript["average_log_probability"] < UNSURE_LOG_PROBABILITY
+    if not (astray or unsure):
         return transcript
     whisper.full_window = True
-    again = transcribe(whisper, samples, language)
+    again = transcribe(whisper, samples, language, () if astray else vocabulary)
     return {**again, "compute_s": transcript["compute_s"] + again["compute_s"]}
 
 
