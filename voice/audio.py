@@ -5,6 +5,7 @@ This is the only rate inside the house: webrtcvad, Silero and Whisper all want 1
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,6 +27,11 @@ FULL_SCALE = 32_768
 
 SILENCE_DBFS = -96.0
 """What `level_dbfs` calls digital silence: the bottom of 16 bits."""
+
+_WAV_HEADER = struct.Struct("<4sI4s4sIHHIIHH4sI")
+"""A WAV file's, up to the samples (``mmreg.h``)."""
+
+WAV_HEADER_BYTES = _WAV_HEADER.size
 
 Samples = NDArray[np.int16]
 """Mono 16-bit samples, shape (n,)."""
@@ -79,6 +85,16 @@ def level_dbfs(samples: Samples) -> float:
         return SILENCE_DBFS
     rms = float(np.sqrt(np.mean(np.square(samples, dtype=np.float64)))) / FULL_SCALE
     return max(20 * float(np.log10(rms)), SILENCE_DBFS) if rms > 0 else SILENCE_DBFS
+
+
+def wav_header(sound_bytes: int) -> bytes:
+    """What stands before so many bytes of 16-bit mono sound at SAMPLE_RATE in a WAV file.
+
+    They are 0xFFFFFFFF at most, which a header also says while nobody knows how much comes.
+    """
+    form = (16, 1, 1, SAMPLE_RATE, 2 * SAMPLE_RATE, 2, 16)  # its own bytes, PCM, channels, rates, block, bits
+    after_riff = min(WAV_HEADER_BYTES - 8 + sound_bytes, 0xFFFF_FFFF)
+    return _WAV_HEADER.pack(b"RIFF", after_riff, b"WAVE", b"fmt ", *form, b"data", sound_bytes)
 
 
 class Framer:

@@ -1,3 +1,7 @@
+import io
+import struct
+import wave
+
 import numpy as np
 import pytest
 
@@ -5,11 +9,13 @@ from voice.audio import (
     FRAME_SAMPLES,
     SAMPLE_RATE,
     SILENCE_DBFS,
+    WAV_HEADER_BYTES,
     Framer,
     Resampler,
     level_dbfs,
     to_float,
     to_int16,
+    wav_header,
 )
 
 RNG = np.random.default_rng(3)
@@ -64,3 +70,19 @@ def test_levels():
     assert level_dbfs(square) == pytest.approx(-6.02, abs=0.01)
     assert level_dbfs(np.zeros(320, np.int16)) == SILENCE_DBFS
     assert level_dbfs(np.zeros(0, np.int16)) == SILENCE_DBFS
+
+
+@pytest.mark.parametrize("samples", [0, 1, 320, 160_000])
+def test_a_wav_header_is_the_one_that_others_write(samples):
+    file = io.BytesIO()
+    with wave.open(file, "wb") as theirs:
+        theirs.setparams((1, 2, SAMPLE_RATE, 0, "NONE", ""))
+        theirs.writeframes(bytes(2 * samples))
+    assert wav_header(2 * samples) == file.getvalue()[:WAV_HEADER_BYTES]
+
+
+@pytest.mark.parametrize("sound_bytes", [0xFFFF_FFFF - 35, 0xFFFF_FFFF])
+def test_a_wav_header_never_says_more_than_it_can(sound_bytes):
+    header = wav_header(sound_bytes)
+    assert struct.unpack_from("<I", header, 4) == (0xFFFF_FFFF,)
+    assert struct.unpack_from("<I", header, 40) == (sound_bytes,)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-import struct
 
 import numpy as np
 
-from voice.audio import SAMPLE_RATE, Samples
+from voice.audio import WAV_HEADER_BYTES, Samples, wav_header
 from voice.errors import JournalError
 from voice.journal.folder import write_whole
-
-_HEADER = struct.Struct("<4sI4s4sIHHIIHH4sI")
-"""A WAV file's, up to the samples (``mmreg.h``)."""
 
 
 class Wav:
@@ -25,8 +21,8 @@ class Wav:
     def write(self, samples: Samples) -> None:
         """Add sound. Where that fails nothing of it is there, as far as the header says."""
         data = samples.astype("<i2").tobytes()
-        write_whole(self._file, data, _HEADER.size + self._size)
-        write_whole(self._file, _header(self._size + len(data)), 0)
+        write_whole(self._file, data, WAV_HEADER_BYTES + self._size)
+        write_whole(self._file, wav_header(self._size + len(data)), 0)
         self._size += len(data)
 
     def close(self) -> None:
@@ -40,26 +36,18 @@ def size_of(file: int) -> int:
     What its header does not know of yet is sound all the same. Raises `JournalError` for any other file.
     """
     there = os.fstat(file).st_size
-    start = os.pread(file, _HEADER.size, 0)
-    if there <= _HEADER.size:
+    start = os.pread(file, WAV_HEADER_BYTES, 0)
+    if there <= WAV_HEADER_BYTES:
         return 0
     if any(start):  # else the header was still to come, after the first sound
-        shape, ours = bytearray(start), bytearray(_header(0))
+        shape, ours = bytearray(start), bytearray(wav_header(0))
         for size_at in (4, 40):
             shape[size_at : size_at + 4] = ours[size_at : size_at + 4] = bytes(4)
         if shape != ours:
             raise JournalError("That is no sound of the journal.")
-    return (there - _HEADER.size) // 2 * 2
+    return (there - WAV_HEADER_BYTES) // 2 * 2
 
 
 def samples_of(file: int) -> Samples:
     """The sound in such a file; raises as `size_of` does."""
-    return np.frombuffer(os.pread(file, size_of(file), _HEADER.size), "<i2").astype(np.int16)
-
-
-def _header(size: int) -> bytes:
-    rate, block = SAMPLE_RATE, 2
-    return _HEADER.pack(
-        *(b"RIFF", _HEADER.size - 8 + size, b"WAVE", b"fmt ", 16, 1, 1, rate, rate * block, block, 16),
-        *(b"data", size),
-    )
+    return np.frombuffer(os.pread(file, size_of(file), WAV_HEADER_BYTES), "<i2").astype(np.int16)

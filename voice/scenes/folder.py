@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-import struct
 import threading
 from collections.abc import Mapping
 from pathlib import Path
 from queue import Empty, Full, Queue
 from typing import Any, BinaryIO
 
-from voice.audio import SAMPLE_RATE, Samples
+from voice.audio import WAV_HEADER_BYTES, Samples, wav_header
 from voice.errors import RecordingError
 
 MICROPHONE, SPEAKER = "microphone.wav", "speaker.wav"
@@ -26,15 +25,8 @@ WAITING_AT_MOST = 3_000
 
 CLOSED_WITHIN_S = 5.0
 
-_TO_THE_END = 0xFFFFFFFF
-_HEADER = struct.Struct("<4sI4s4sIHHIIHH4sI")
-
-
-def wav_header(sound_bytes: int = _TO_THE_END) -> bytes:
-    """That of 16-bit mono at SAMPLE_RATE; without a size it says "to the end of the file"."""
-    riff = min(sound_bytes + _HEADER.size - 8, _TO_THE_END)
-    shape = (16, 1, 1, SAMPLE_RATE, 2 * SAMPLE_RATE, 2, 16)
-    return _HEADER.pack(b"RIFF", riff, b"WAVE", b"fmt ", *shape, b"data", sound_bytes)
+_TO_THE_END = 0xFFFF_FFFF
+"""The size that a header gives while nobody knows it, and for more than it can say."""
 
 
 class RecordingFolder:
@@ -58,7 +50,7 @@ class RecordingFolder:
             for name in (MICROPHONE, SPEAKER, LOG, EVENTS):
                 self._files[name] = self._created(name)
             for name in (MICROPHONE, SPEAKER):
-                self._files[name].write(wav_header())
+                self._files[name].write(wav_header(_TO_THE_END))
         except OSError as error:
             self._close_files()
             why = f"{error.strerror}"
@@ -116,7 +108,7 @@ class RecordingFolder:
     def _finish(self) -> None:
         for name in (MICROPHONE, SPEAKER):
             file = self._files[name]
-            length = file.seek(0, os.SEEK_END) - _HEADER.size
+            length = file.seek(0, os.SEEK_END) - WAV_HEADER_BYTES
             file.seek(0)
             file.write(wav_header(min(length, _TO_THE_END)))
 

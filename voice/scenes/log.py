@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -161,13 +161,7 @@ LogLine = (
     | Announced
 )
 
-_KINDS: dict[str, type[_Line]] = {
-    kind.model_fields["what"].default: kind
-    for kind in (
-        *(MicrophoneOpened, MicrophoneFailed, Drafted, LineSent, Pressed, HostTold, ToolCall, Asked),
-        *(Returned, Accepted, Understood, Rendered, PlayedBack, Announced),
-    )
-}
+_KINDS: dict[str, type[LogLine]] = {kind.model_fields["what"].default: kind for kind in get_args(LogLine)}
 
 
 def read_log(lines: Iterable[str]) -> Iterator[LogLine]:
@@ -184,6 +178,6 @@ def read_log(lines: Iterable[str]) -> Iterator[LogLine]:
             values = json.loads(line)
             kind = _KINDS.get(values.get("what", ""))
             if kind is not None:
-                yield kind.model_validate(values)  # type: ignore[misc]  # those of `LogLine`
+                yield kind.model_validate(values)
         except (ValidationError, ValueError, AttributeError):
             broken = number
