@@ -14,6 +14,7 @@ import os
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from enum import StrEnum
+from typing import Generic, TypeVar
 
 import anyio
 
@@ -123,6 +124,52 @@ class Faulty:
             await anyio.sleep(SLOW_S)
 
 
+_Device = TypeVar("_Device", bound=Microphone | Speaker)
+
+
+class _FaultyDevice(Faulty, Generic[_Device]):
+    """What a microphone and a speaker have in common."""
+
+    def __init__(self, inner: _Device) -> None:
+        super().__init__()
+        self._inner = inner
+        self._broken = False
+        """Whether the one error is still to come."""
+
+    @property
+    def name(self) -> str:
+        """That of the real one."""
+        return self._inner.name
+
+    def strike(self, fault: Fault) -> None:
+        """Have this fault."""
+        super().strike(fault)
+        self._broken = fault is Fault.ERRORS
+
+    async def _found(self, noun: str) -> None:
+        """Wait as long as it takes to open; raises `DeviceError` where it does not."""
+        if self._meets(Fault.KILLED):
+            raise DeviceError(f"There is no {noun}.")
+        if self._meets(Fault.HANGS):
+            with anyio.move_on_after(OPEN_LIMIT_S) as opening:
+                await self._sound_again()
+            if opening.cancelled_caught:
+                raise DeviceError("The sound server does not answer.")
+        if self._meets(Fault.SLOW):
+            await anyio.sleep(SLOW_S)
+
+    def _breaks_off(self) -> bool:
+        """Whether it is lost now that it is open; by an error only once."""
+        if not (self._broken or self.fault is Fault.KILLED):
+            return False
+        self.met += 1
+        self._broken = False
+        return True
+
+    def _lost(self) -> DeviceLost:
+        return DeviceLost(f"{self.name} is gone.")
+
+
 # --- Listening --------------------------------------------------------------------------------------------
 
 
@@ -194,39 +241,18 @@ class _FaultyTranscript:
         self._inner.cancel()
 
 
-class FaultyMicrophone(Faulty):
+class FaultyMicrophone(_FaultyDevice[Microphone]):
     """A `Microphone` that is pulled out, hangs with its sound server, breaks off, or comes in bursts."""
-
-    def __init__(self, inner: Microphone) -> None:
-        super().__init__()
-        self._inner = inner
-        self._broken = False
-        """Whether the one error is still to come."""
-
-    @property
-    def name(self) -> str:
-        """That of the real one."""
-        return self._inner.name
 
     @property
     def live(self) -> bool:
         """As the real one."""
         return self._inner.live
 
-    def strike(self, fault: Fault) -> None:
-        """Have this fault."""
-        super().strike(fault)
-        self._broken = fault is Fault.ERRORS
-
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[AsyncIterator[Frame]]:
         """Open it, where it lets itself be opened."""
-        if self._meets(Fault.KILLED):
-            raise _no_device("microphone")
-        if self._meets(Fault.HANGS):
-            await _hung(self)
-        if self._meets(Fault.SLOW):
-            await anyio.sleep(SLOW_S)
+        await self._found("microphone")
         async with self._inner.open() as frames, aclosing(self._heard(frames)) as faulty:
             yield faulty
 
@@ -234,15 +260,13 @@ class FaultyMicrophone(Faulty):
         burst: list[Frame] = []
         burst_at_s = math.inf
         async for frame in frames:
-            if self._broken or self.fault is Fault.KILLED:
-                self.met += 1
-                self._broken = False
-                raise _device_lost(self.name)
+            if self._breaks_off():
+                raise self._lost()
             if self._meets(Fault.HANGS):
                 with anyio.move_on_after(LOST_AFTER_S):
                     await self._sound_again()
                     continue
-                raise _device_lost(self.name)
+                raise self._lost()
             burst.append(frame)
             if self.fault is Fault.SLOW and burst_at_s == math.inf:
                 self.met += 1
@@ -275,37 +299,17 @@ class FaultyEngine(Faulty):
         return sound
 
 
-class FaultySpeaker(Faulty):
+class FaultySpeaker(_FaultyDevice[Speaker]):
     """A `Speaker` that is pulled out, hangs with its sound server, breaks off, or begins late."""
-
-    def __init__(self, inner: Speaker) -> None:
-        super().__init__()
-        self._inner = inner
-        self._broken = False
-
-    @property
-    def name(self) -> str:
-        """That of the real one."""
-        return self._inner.name
 
     @property
     def played_s(self) -> float:
         """Seconds of the present (or else the last) sound that have been heard."""
         return self._inner.played_s
 
-    def strike(self, fault: Fault) -> None:
-        """Have this fault."""
-        super().strike(fault)
-        self._broken = fault is Fault.ERRORS
-
     async def play(self, sound: Sound) -> None:
         """Play as much of it as can be heard."""
-        if self._meets(Fault.KILLED):
-            raise _no_device("speaker")
-        if self._meets(Fault.HANGS):
-            await _hung(self)
-        if self._meets(Fault.SLOW):
-            await anyio.sleep(SLOW_S)
+        await self._found("speaker")
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._break_off, tasks.cancel_scope)
             await self._inner.play(sound)
@@ -313,14 +317,11 @@ class FaultySpeaker(Faulty):
             return
         if self._meets(Fault.HANGS):
             await anyio.sleep(LOST_AFTER_S)
-        raise _device_lost(self.name)
+        raise self._lost()
 
     async def _break_off(self, playing: anyio.CancelScope) -> None:
-        while not (self._broken or self.fault in (Fault.KILLED, Fault.HANGS)):
+        while not (self._breaks_off() or self.fault is Fault.HANGS):
             await self._changed.wait()
-        if self._broken or self.fault is Fault.KILLED:
-            self.met += 1
-        self._broken = False
         playing.cancel()
 
 
@@ -510,19 +511,3 @@ class FaultyHost(Faulty):
             self._untold.append(event)
         else:
             self._emit(event)
-
-
-async def _hung(device: Faulty) -> None:
-    """Wait for a device to open that hangs; raises `DeviceError` when the limit has passed."""
-    with anyio.move_on_after(OPEN_LIMIT_S):
-        await device._sound_again()
-        return
-    raise DeviceError("The sound server does not answer.")
-
-
-def _no_device(noun: str) -> DeviceError:
-    return DeviceError(f"There is no {noun}.")
-
-
-def _device_lost(name: str) -> DeviceLost:
-    return DeviceLost(f"{name} is gone.")
