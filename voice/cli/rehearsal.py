@@ -19,6 +19,7 @@ from questionnaire import (
     packages_for,
 )
 from voice.assembly import make_microphone, make_speaker, make_transcriber, open_parts
+from voice.backends.cues import CuedMicrophone
 from voice.backends.recording import RecordingMicrophone
 from voice.chat import Chat
 from voice.cli.conversation import Conversation
@@ -26,7 +27,6 @@ from voice.errors import RecordingError, SettingsError, TranscriberError
 from voice.events import Emit, Event, NarrationEnded, ToolsChanged, UserMessage
 from voice.hosts.catalog import Ask
 from voice.hosts.demo import DemoAgent
-from voice.scenes.cues import CuedMicrophone
 from voice.settings import Settings
 from voice.tasks import lone_errors
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from voice.backends.cues import CuedMicrophone
 from voice.backends.recording import RecordingMicrophone
 from voice.errors import RecordingError
 from voice.events import (
@@ -16,7 +17,6 @@ from voice.events import (
     StatusChanged,
     UserMessage,
 )
-from voice.scenes.cues import CuedMicrophone
 
 _RECORDINGS = (".wav", ".flac", ".mp3", ".ogg", ".opus", ".m4a", ".webm")
 

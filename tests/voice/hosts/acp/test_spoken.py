@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("acp")
 from voice.assembly import find_weights, make_speaker, make_transcriber, open_parts
+from voice.backends.cues import CuedMicrophone
 from voice.backends.recording import RecordingMicrophone
 from voice.chat import Chat
 from voice.events import (
@@ -21,7 +22,6 @@ from voice.events import (
     ToolCalled,
 )
 from voice.hosts.acp.host import AcpHost
-from voice.scenes.cues import CuedMicrophone
 from voice.settings import Settings
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]

@@ -8,11 +8,11 @@ import pytest
 
 from questionnaire.testing import HeldPresenter
 from voice.assembly import find_weights, make_speaker, make_transcriber, open_parts
+from voice.backends.cues import CuedMicrophone
 from voice.backends.recording import RecordingMicrophone
 from voice.chat import Chat
 from voice.events import AgentEnded, MessageQueued, NarrationEnded, NarrationEnding, ToolCalled, VoiceState
 from voice.hosts.pi.host import PiHost
-from voice.scenes.cues import CuedMicrophone
 from voice.settings import Settings
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]

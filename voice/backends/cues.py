@@ -1,4 +1,4 @@
-"""A recorded scene: what somebody says, cued piece by piece, as if they sat at the microphone."""
+"""A recorded person: what they say, cued piece by piece, as if they sat at the microphone."""
 
 from __future__ import annotations
 
