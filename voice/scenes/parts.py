@@ -12,6 +12,7 @@ import anyio
 import numpy as np
 
 from voice.audio import FRAME_S, SAMPLE_RATE, Frame, Resampler, Samples, Sound, to_float
+from voice.errors import TranscriberError
 from voice.events import Emit
 from voice.ports import PendingTranscript, Transcript
 from voice.scenes.air import Air
@@ -176,26 +177,37 @@ class SceneTranscriber:
     def submit(self, samples: Samples, *, vocabulary: Sequence[str] = ()) -> PendingTranscript:
         """Take a piece."""
         due_s = anyio.current_time() + self._delay_s
-        return _Due(self._understand(samples, vocabulary), due_s)
+        return Due(self._understand(samples, vocabulary), due_s)
 
 
-class _Due:
-    def __init__(self, made: concurrent.futures.Future[Transcript] | Transcript, due_s: float) -> None:
+class Due:
+    """A `PendingTranscript` that is there, or has failed, at a time of the scene's clock."""
+
+    def __init__(
+        self, made: concurrent.futures.Future[Transcript] | Transcript | TranscriberError, due_s: float
+    ) -> None:
         self._made = made
         self._due_s = due_s
 
     @property
     def done(self) -> bool:
+        """Whether it is time."""
         return anyio.current_time() >= self._due_s - FRAME_S / 2
 
     async def result(self) -> Transcript:
+        """The transcript, when it is time."""
         await anyio.sleep_until(self._due_s)
-        if isinstance(self._made, Transcript):
-            return self._made
-        return await virtual_loop().outside(self._made)
+        match self._made:
+            case Transcript():
+                return self._made
+            case TranscriberError():
+                raise self._made
+            case _:
+                return await virtual_loop().outside(self._made)
 
     def cancel(self) -> None:
-        if not isinstance(self._made, Transcript):
+        """Have nobody make it any more."""
+        if isinstance(self._made, concurrent.futures.Future):
             self._made.cancel()
 
 

@@ -15,7 +15,16 @@ import numpy as np
 
 import voice.errors
 from voice import events
-from voice.audio import FRAME_S, FRAME_SAMPLES, SAMPLE_RATE, Frame, Samples, Sound, silent_frame
+from voice.audio import (
+    FRAME_S,
+    FRAME_SAMPLES,
+    SAMPLE_RATE,
+    WAV_HEADER_BYTES,
+    Frame,
+    Samples,
+    Sound,
+    silent_frame,
+)
 from voice.backends.recording import read_recording
 from voice.errors import (
     DeviceError,
@@ -29,16 +38,13 @@ from voice.errors import (
 from voice.events import Emit, Event, event_name
 from voice.ports import Delivery, PendingTranscript, Transcript
 from voice.scenes import log
-from voice.scenes.parts import RENDER_S, QuietEngine, SceneSpeaker, SpokenSound
+from voice.scenes.parts import RENDER_S, Due, QuietEngine, SceneSpeaker, SpokenSound
 from voice.scenes.script import Scene
 from voice.scenes.wording import Wording
 
 SAME_PIECE = 0.5
 """Two pieces are the same where they share this part of what they hold together: a frame more or less does
 not matter, and half of another does."""
-
-EMPTY_WAV = 44
-"""Bytes of one without sound."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,7 @@ def read_recorded(scene: Scene) -> Recording | None:
 def _sound(scene: Scene, name: Path) -> Samples:
     path = scene.path(name)
     try:
-        if path.stat().st_size <= EMPTY_WAV:
+        if path.stat().st_size <= WAV_HEADER_BYTES:
             return np.zeros(0, np.int16)
         return read_recording(path)
     except OSError as error:
@@ -149,8 +155,8 @@ class RecordedTranscriber:
         best = max(self._known, key=lambda known: _likeness(known, first, last), default=None)
         now_s = anyio.current_time()
         if best is None or _likeness(best, first, last) < SAME_PIECE:
-            return _Remembered(None, now_s + self._delay_s)
-        return _Remembered(best, now_s + best.after_s)
+            return Due(Transcript(""), now_s + self._delay_s)
+        return Due(_made_of(best), now_s + best.after_s)
 
 
 def _likeness(known: log.Understood, first: int, last: int) -> float:
@@ -159,32 +165,16 @@ def _likeness(known: log.Understood, first: int, last: int) -> float:
     return shared / together
 
 
-class _Remembered:
-    def __init__(self, line: log.Understood | None, due_s: float) -> None:
-        self._line = line
-        self._due_s = due_s
-
-    @property
-    def done(self) -> bool:
-        return anyio.current_time() >= self._due_s - FRAME_S / 2
-
-    async def result(self) -> Transcript:
-        await anyio.sleep_until(self._due_s)
-        line = self._line
-        if line is None:
-            return Transcript("")
-        if line.error:
-            raise TranscriberError(line.error)
-        return Transcript(
-            line.text,
-            line.no_speech_probability,
-            line.average_log_probability,
-            line.compression_ratio,
-            line.ran_on,
-        )
-
-    def cancel(self) -> None:
-        pass
+def _made_of(line: log.Understood) -> Transcript | TranscriberError:
+    if line.error:
+        return TranscriberError(line.error)
+    return Transcript(
+        line.text,
+        line.no_speech_probability,
+        line.average_log_probability,
+        line.compression_ratio,
+        line.ran_on,
+    )
 
 
 class RecordedEngine:
