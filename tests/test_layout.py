@@ -236,6 +236,7 @@ def test_voice_meets_questionnaire_through_its_public_names_in_few_files():
         "voice/cli/chatting.py",
         "voice/cli/rehearsal.py",
         "voice/cli/serving.py",
+        "voice/hosts/acting.py",
         "voice/hosts/acp/connection.py",
         "voice/hosts/acp/host.py",
         "voice/hosts/acp/offered.py",

@@ -9,29 +9,25 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
 
 import anyio
-import anyio.lowlevel
 
 from questionnaire import (
     AdjustableToolset,
     Option,
-    Outcome,
     Question,
     Questionnaire,
     Status,
-    ToolResult,
     Unclear,
     read_questionnaire,
 )
-from voice.errors import HostDied, SettingsError
-from voice.events import Emit, HostLost, ToolCalled
+from voice.errors import SettingsError
+from voice.events import Emit
+from voice.hosts.acting import ActedHost
+from voice.hosts.catalog import Ask
 from voice.hosts.demo import ASK, KIND_OF_PROJECT
-from voice.hosts.turns import Turns
-from voice.ports import Delivery
 from voice.spoken_answers import Wish, read_spoken
 from voice.spoken_form import spoken_questionnaire
 
@@ -64,79 +60,47 @@ _OWN_WORDS = {"ask", "work", "delete", "crash", "help"}
 _CALL = re.compile(r"call (\w+) (\{.*\})", re.DOTALL)
 
 
-class DemoHost:
+class DemoHost(ActedHost):
     """A `voice.ports.Host` around the script; ``pause`` is what its work waits with."""
+
+    name = "the demo agent"
 
     def __init__(
         self,
         *,
         tools: AdjustableToolset,
-        ask: Callable[[Questionnaire], Awaitable[Outcome]],
+        ask: Ask,
         emit: Emit,
         pause: Callable[[float], Awaitable[None]] = anyio.sleep,
     ) -> None:
-        self._tools = tools
+        super().__init__(tools, emit)
         self._ask = ask
-        self._emit = emit
         self._pause = pause
-        self._turns: Turns | None = None
         self._steering: deque[str] = deque()
-        self._stopping = anyio.CancelScope()
         self._asked: Question | None = None
         """What was asked in words; the next message is the reply."""
         self._greeted = False
 
-    @property
-    def name(self) -> str:
-        """What a person calls it."""
-        return "the demo agent"
-
-    @property
-    def busy(self) -> bool:
-        """Whether a turn goes on, or is about to begin."""
-        return self._turns is not None and self._turns.busy
-
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
-        """Begin to take messages."""
-        self._turns = Turns(self._emit)
+        """Begin to take messages, with nothing steered and nothing asked."""
         self._steering.clear()
         self._asked = None
-        try:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._turns.run, self._turn)
-                yield
-                tasks.cancel_scope.cancel()
-        finally:
-            self._turns = None
+        async with super().open():
+            yield
 
-    async def send(self, text: str, delivery: Delivery = Delivery.FOLLOW_UP) -> None:
-        """Take a message. Raises `HostDied` where it is not open, or has crashed."""
-        if self._turns is None:
-            raise HostDied("The demo agent does not run.")
-        if not self._turns.open or delivery is Delivery.FOLLOW_UP:
-            self._turns.put(text)
-        elif delivery is Delivery.STEER:
-            self._steering.append(text)
-        else:
-            self._turns.put_first(text)
-            self._stopping.cancel()
-
-    async def interrupt(self) -> None:
-        """Stop what it is at."""
-        if self._turns is not None:
-            await self._turns.begun()
-            if self._turns.open:
-                self._stopping.cancel()
+    def _steer(self, text: str) -> None:
+        self._steering.append(text)
 
     async def _turn(self, text: str) -> str:
-        with anyio.CancelScope() as self._stopping:
+        try:
             await self._read(text)
             while self._steering:
                 await self._read(self._steering.popleft())
-        if self._turns is not None:
-            self._turns.put_back(*self._steering)
-            self._steering.clear()
+        finally:
+            if self._turns is not None:
+                self._turns.put_back(*self._steering)
+                self._steering.clear()
         return ""
 
     async def _read(self, text: str) -> None:
@@ -148,7 +112,7 @@ class DemoHost:
         elif self._asked is not None and not (len(said) == 1 and words <= _OWN_WORDS):
             self._take_reply(self._asked, text)
         elif "crash" in words:
-            self._crash()
+            self._die("The demo agent has crashed, as it was told. Your next message starts it again.")
         elif "help" in words:
             self._write(HELP)
         elif words & {"work", "working", "build"}:
@@ -214,12 +178,6 @@ class DemoHost:
             "I have deleted it. (I am a script: nothing was touched.)" if allowed else "I leave it, then."
         )
 
-    def _crash(self) -> None:
-        self._turns, turns = None, self._turns
-        if turns is not None:
-            turns.close()
-        self._emit(HostLost("The demo agent has crashed, as it was told. Your next message starts it again."))
-
     async def _call_as_told(self, name: str, arguments: str) -> None:
         try:
             given = json.loads(arguments)
@@ -228,27 +186,12 @@ class DemoHost:
         else:
             await self._call(name, given)
 
-    async def _call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
-        self._finish_text()
-        await anyio.lowlevel.checkpoint()  # whoever speaks what was written begins with it before this
-        result = await self._tools.call(name, arguments)
-        self._emit(ToolCalled(name, result.text, result.is_error))
-        return result
-
-    def _write(self, text: str) -> None:
-        if self._turns is not None:
-            self._turns.write(text)
-
-    def _finish_text(self) -> None:
-        if self._turns is not None:
-            self._turns.written()
-
 
 def make_host(
     arguments: Sequence[str],
     *,
     tools: AdjustableToolset,
-    ask: Callable[[Questionnaire], Awaitable[Outcome]],
+    ask: Ask,
     emit: Emit,
 ) -> DemoHost:
     """The demo agent; it takes no arguments. Raises `SettingsError` for any."""
