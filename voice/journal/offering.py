@@ -91,13 +91,14 @@ class Offering:
 
     async def _offer(self) -> bool:
         try:
-            found = await self._disk.does(Store.found)
+            found, asked = await self._disk.does(lambda store: (store.found(), store.asked()))
         except JournalError as error:
             self._tell_once(error.sentence)
             return False
-        self._listed = found.pending
-        if found.pending:
-            self._notice(offered(found.pending, _when, lines=True))
+        pending = found.pending_beside(self._journal.session)
+        self._listed = tuple(entry for entry in pending if entry.id not in asked)  # those are sent now
+        if self._listed:
+            self._notice(offered(self._listed, _when, lines=True))
         if found.skipped:
             self._notice(left_alone(found.skipped))
         return True
@@ -109,12 +110,13 @@ class Offering:
             return
         try:
             found = await self._disk.does(Store.found)
+            pending = found.pending_beside(self._journal.session)
             if request.act == "list":
-                self._listed = found.pending
-                self._say(*told_all(found.pending, _when))
+                self._listed = pending
+                self._say(*told_all(pending, _when))
                 return
-            still = {entry.id for entry in found.pending}
-            meant, unknown = named(request.names, self._listed or found.pending)
+            still = {entry.id for entry in pending}
+            meant, unknown = named(request.names, self._listed or pending)
             for name in unknown:
                 self._say(f"There is no {name} in the journal.")
             for entry in meant:
@@ -132,7 +134,7 @@ class Offering:
 
     async def _send_asked(self) -> None:
         try:
-            for name in sorted(await self._disk.does(Store.asked)):
+            for name in await self._disk.does(Store.asked):
                 await self._sent(name)
         except JournalError as error:
             self._tell_once(error.sentence)
@@ -189,7 +191,7 @@ class _Disk:
         except TimeoutError:
             raise JournalError(NO_ANSWER) from None
         except OSError as error:
-            raise JournalError(f"The journal cannot be read: {error.strerror or error}.") from None
+            raise JournalError(f"The journal cannot be used: {error.strerror or error}.") from None
 
 
 def _when(entry: Entry) -> str:

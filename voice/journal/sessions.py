@@ -63,10 +63,11 @@ class SessionLock:
             return False
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)  # somebody may be looking whether it is held
-            write_whole(lock, json.dumps({"process": os.getpid(), "talks": talks}).encode())
         except OSError:
             os.close(lock)
             raise
+        with suppress(OSError):  # a full disk takes no word of who holds it: that it is held is what counts
+            write_whole(lock, json.dumps({"process": os.getpid(), "talks": talks}).encode())
         self._lock, self._file = lock, file
         if not self.current:
             os.close(lock)

@@ -51,6 +51,10 @@ class Found:
         """What was not delivered, and nobody is about to."""
         return tuple(entry for entry in self.entries if entry.pending(self.running))
 
+    def pending_beside(self, session: str) -> tuple[Entry, ...]:
+        """The same for a session that runs: it has its own in its hands, also where the disk took no lock."""
+        return tuple(entry for entry in self.entries if entry.pending(self.running | {session}))
+
 
 class Store:
     """One folder, open. As a context manager it closes itself, and what it holds is free again."""
@@ -190,10 +194,14 @@ class Store:
         kept.sort(key=lambda entry: entry.order)
         return Found(tuple(kept), frozenset(running), tuple(talking), tuple(skipped))
 
-    def asked(self) -> frozenset[str]:
-        """The entries that somebody asked to be sent."""
+    def asked(self) -> list[str]:
+        """The entries that somebody asked to be sent, the oldest first."""
         files = (_FILE.fullmatch(name) for name in self._folder.names())
-        return frozenset(file[1] for file in files if file is not None and file[4] == "send")
+        names = [file[1] for file in files if file is not None and file[4] == "send"]
+        if not names:  # as nearly each time that this is called
+            return []
+        order = {entry.id: place for place, entry in enumerate(self.found().entries)}
+        return sorted(names, key=lambda name: order.get(name, len(order)))
 
     def samples(self, name: str) -> Samples:
         """The sound of an entry; raises `JournalError` where there is none that can be read."""
@@ -224,7 +232,7 @@ class Store:
         None where it is not there any more, or somebody else was quicker.
         """
         try:
-            return self._told(name, lambda entry: entries.taken(session) if entry.whole else b"")
+            return self._told(name, lambda entry: entries.taken(session) if entry.whole else b"", session)
         finally:
             with suppress(OSError):
                 self._folder.remove(f"{name}.send")
@@ -233,15 +241,18 @@ class Store:
         """Keep what a pending entry says, found out anew; False where it is not pending any more."""
         return self._told(name, lambda _: entries.told(text)) is not None
 
-    def _told(self, name: str, lines: Callable[[Entry], bytes]) -> Entry | None:
-        """Add lines to an entry, if it is pending; returns it as it was. One does so at a time."""
+    def _told(self, name: str, lines: Callable[[Entry], bytes], session: str = "") -> Entry | None:
+        """Add lines to an entry, if it is pending; returns it as it was. One does so at a time.
+
+        What this ``session`` has taken before is not.
+        """
         sound = f"{name}.wav"
         create = self._folder.found(sound) is not None  # its lines may have been lost
         try:
             with self._folder.appended(f"{name}.jsonl", create=create) as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 entry = self._read(name)
-                if entry is not None and entry.pending(self._alive(entry.session)):
+                if entry is not None and entry.pending(self._alive(entry.session) | {session}):
                     add_lines(file, lines(entry))
                     return entry
                 if entry is None and not os.fstat(file).st_size:  # it was forgotten while we made it

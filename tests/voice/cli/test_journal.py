@@ -116,7 +116,7 @@ def test_entries_are_forgotten_by_name_or_all(store):
 def test_what_is_sent_is_marked_and_told_who_sends_it(store):
     keep(store, "k7fd-1", "Merge it.")
     assert "the next one sends k7fd-1 at its start" in run("send", "k7fd-1").stderr
-    assert store.asked() == {"k7fd-1"}
+    assert store.asked() == ["k7fd-1"]
     store.begin_session(talks=True)
     assert "The conversation in process" in run("send", "k7fd-1").stderr
 
@@ -126,7 +126,7 @@ def test_what_has_no_words_is_not_sent(store):
     with pytest.raises(JournalError) as caught:
         run("send", "k7fd-1")
     assert caught.value.mend == "voice journal retry k7fd-1"
-    assert store.asked() == set()
+    assert store.asked() == []
 
 
 def test_it_is_played(store, monkeypatch):

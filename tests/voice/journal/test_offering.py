@@ -45,10 +45,10 @@ class Stage:
             return [entry.id for entry in store.found().pending]
 
     @asynccontextmanager
-    async def going_on(self):
+    async def going_on(self, *, locked=True):
         async with anyio.create_task_group() as tasks:
             with Store(self.folder) as store:
-                assert store.claim(self.session, talks=True)
+                assert not locked or store.claim(self.session, talks=True)
                 tasks.start_soon(self.offering.run)
                 yield
                 tasks.cancel_scope.cancel()
@@ -100,6 +100,37 @@ async def test_what_it_is_told_to_send_is_sent_once_as_what_it_was(stage):
         UserMessage("Push it.", "keyboard", 0.0, utterances=("k7fd-2",)),
     ]
     assert stage.said == ["k7fd-1 is not there any more, or on its way."]
+
+
+async def test_nothing_is_sent_twice_where_the_disk_takes_no_lock(stage):
+    stage.keep("k7fd-1", "Merge it.")
+    async with stage.going_on(locked=False):
+        await until(lambda: stage.notices)
+        stage.offering.heed("send all")
+        await until(lambda: stage.sent)
+        stage.offering.heed("send 1")
+        stage.offering.heed("")
+        await until(lambda: len(stage.said) == 2)
+    assert [message.text for message in stage.sent] == ["Merge it."]
+    assert stage.said == [
+        "k7fd-1 is not there any more, or on its way.",
+        "Nothing is kept: all that you said and typed was delivered.",
+    ]
+
+
+async def test_what_is_to_be_sent_at_the_start_is_sent_in_order_and_not_offered(stage):
+    for number in (2, 10, 11):
+        stage.keep(f"k7fd-{number}", f"The {number}.")
+    with Store(stage.folder) as store:
+        store.ask_to_send("k7fd-10")
+        store.ask_to_send("k7fd-2")
+    async with stage.going_on():
+        await until(lambda: len(stage.sent) == 2)
+        stage.offering.heed("send 1")  # of what was offered
+        await until(lambda: len(stage.sent) == 3)
+    assert [message.text for message in stage.sent] == ["The 2.", "The 10.", "The 11."]
+    (offered,) = stage.notices
+    assert offered.startswith('What you had typed was not delivered: "The 11."')
 
 
 async def test_the_numbers_are_those_of_the_last_list(stage):

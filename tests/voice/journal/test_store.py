@@ -12,7 +12,7 @@ import pytest
 from voice.backends.recording import RecordingMicrophone
 from voice.errors import JournalError
 from voice.events import DiscardReason
-from voice.journal.entries import ACCEPTED, FORGOTTEN, Bounds, State, began, decided
+from voice.journal.entries import ACCEPTED, FORGOTTEN, Bounds, State, began, decided, taken
 from voice.journal.store import Store
 
 SECOND = np.arange(16_000, dtype=np.int16)
@@ -189,6 +189,39 @@ def test_a_session_that_takes_no_messages_runs_all_the_same(folder, store):
     assert list(folder.iterdir()) == []
 
 
+def test_a_session_runs_where_a_full_disk_takes_no_word_of_it(folder, store):
+    store.begin("k7fd-1", began("typed", 1.0) + decided("Merge it."))
+    other = elsewhere(
+        folder,
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+        "print(store.begin_session(talks=True), flush=True); sys.stdin.read()",
+    )
+    with other:
+        session = other.stdout.readline().strip()
+        store.write("k7fd-1", taken(session))
+        assert (store.found().running, store.found().pending) == ({session}, ())
+        assert store.take("k7fd-1", "abcd") is None
+        other.kill()
+    assert [entry.id for entry in store.found().pending] == ["k7fd-1"]
+
+
+def test_a_session_takes_nothing_twice_also_where_its_lock_is_gone(store):
+    store.begin("k7fd-1", began("typed", 1.0) + decided("Merge it."))
+    assert store.take("k7fd-1", "abcd").text == "Merge it."
+    assert store.take("k7fd-1", "abcd") is None
+    assert (store.found().pending_beside("abcd"), len(store.found().pending)) == ((), 1)
+    store.write("k7fd-1", decided(None, DiscardReason.CUT_OFF))
+    assert store.take("k7fd-1", "abcd").text == "Merge it."  # it gave it up meanwhile
+
+
+def test_what_is_to_be_sent_is_in_the_order_in_which_it_was_said(store):
+    for at, name in enumerate(("zzzz-2", "zzzz-10", "aaaa-1")):
+        store.begin(name, began("typed", float(at)) + decided("Merge it."))
+    for name in ("aaaa-1", "aaaa-9", "zzzz-10", "zzzz-2"):
+        store.ask_to_send(name)
+    assert store.asked() == ["zzzz-2", "zzzz-10", "aaaa-1", "aaaa-9"]  # there is no such, which comes last
+
+
 def test_no_session_has_the_name_of_an_entry_that_is_kept(store):
     spoken(store, "k7fd-1")
     assert not store.claim("k7fd", talks=True)
@@ -198,11 +231,11 @@ def test_no_session_has_the_name_of_an_entry_that_is_kept(store):
 def test_one_of_two_takes_an_entry(folder, store):
     store.begin("k7fd-1", began("typed", 1.0) + decided("Merge it."))
     store.ask_to_send("k7fd-1")
-    assert store.asked() == {"k7fd-1"}
+    assert store.asked() == ["k7fd-1"]
     session = store.begin_session(talks=True)
     assert store.take("k7fd-1", session).text == "Merge it."
     with Store(folder) as other:
-        assert (other.take("k7fd-1", "abcd"), other.asked(), other.found().pending) == (None, set(), ())
+        assert (other.take("k7fd-1", "abcd"), other.asked(), other.found().pending) == (None, [], ())
     store.close()
     with Store(folder) as other:
         assert [entry.id for entry in other.found().pending] == ["k7fd-1"]  # it was not accepted
