@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
+from itertools import combinations
+from math import inf, sqrt
 
 import numpy as np
 from corpus import Span
 
 _Z = 1.959964
-_T_8 = 2.306004
-"""Student's t, 97.5 %, for ten values and a line through them."""
+_TENTHS = 10
+_OFF = 11
+"""Of the 45 slopes between ten values so many at each end lie outside. Where nothing grows, the order of ten
+values has at most so many inversions with a chance of 2.3 % (Kendall's distribution)."""
 RESAMPLES = 2_000
 SEED = 20_261
 
@@ -34,20 +37,31 @@ def of_median(values: Sequence[float]) -> Span:
     return float(low), float(high)
 
 
-def of_slope(at: Sequence[float], values: Sequence[float]) -> Span:
-    """The interval of a slope, by least squares, of values that come one after the other.
+def of_growth(at: Sequence[float], values: Sequence[float]) -> Span:
+    """The interval of how fast the floor of values rises that come one after the other; per unit of ``at``.
 
-    Neighbours are alike: memory stays where it has grown to. So whole blocks of them, a tenth each, are taken
-    for one value, and Student's t for ten values is used.
+    The floor is the least of each tenth of them. An allocator keeps for a while what it may need again, and
+    gives it back: a few large steps up and down, not a cloud around a line. What leaks is never given back,
+    and lifts the least as much as the mean. Neighbours are alike, so a tenth counts as one value. Of the
+    slopes from each of the ten to each later one the interval has the middle, after Sen (1968): it asks of
+    the noise only that it is alike everywhere, and a tenth that lies quite off moves it no further than one
+    that lies a little off.
+
+    Least squares with Student's t asks for a normal distribution. Where a memory of 450 turns has steps of
+    9 MB that last 20 to 60, it would call 0.2 to 1.5 % of those flat that grow by half more than they may,
+    and 21 to 47 % of those that do not grow not flat; this calls none of the former flat, and 3 to 27 % of
+    the latter not (1,500 runs of each, drawn as in ``tests/benchmarks/test_intervals.py``).
+
+    Steps that last for half of the run, and one that stays, cannot be told from growth by one run, by this or
+    otherwise. Fewer than ten values tell nothing.
     """
-    blocks = list(
-        zip(np.array_split(np.array(at, float), 10), np.array_split(np.array(values, float), 10), strict=True)
+    if len(values) < _TENTHS:
+        return -inf, inf
+    tenths = zip(
+        np.array_split(np.array(at, float), _TENTHS),
+        np.array_split(np.array(values, float), _TENTHS),
+        strict=True,
     )
-    x, y = (np.array([block[side].mean() for block in blocks if len(block[0])]) for side in (0, 1))
-    if len(x) < 3:
-        return -np.inf, np.inf
-    spread = ((x - x.mean()) ** 2).sum()
-    slope = float(((x - x.mean()) * (y - y.mean())).sum() / spread)
-    left = y - y.mean() - slope * (x - x.mean())
-    error = sqrt(float((left**2).sum()) / (len(x) - 2) / float(spread))
-    return slope - _T_8 * error, slope + _T_8 * error
+    floors = [(float(where.mean()), float(these.min())) for where, these in tenths]
+    slopes = sorted((later - low) / (to - start) for (start, low), (to, later) in combinations(floors, 2))
+    return slopes[_OFF], slopes[-1 - _OFF]

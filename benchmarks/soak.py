@@ -12,7 +12,6 @@ import os
 import sys
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import asdict, dataclass, field
@@ -22,7 +21,7 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 import psutil
-from intervals import of_slope
+from intervals import of_growth
 from measuring import conditions, progress, table
 
 from voice.assembly import find_weights, make_transcriber, open_journal, open_parts
@@ -37,6 +36,7 @@ from voice.ports import PendingTranscript, SpeechEngine, Transcriber
 from voice.settings import Settings
 from voice.testing import ScriptedHost
 
+RESULTS = Path(__file__).parent / "results" / "soak.md"
 FIXTURES = Path(__file__).parents[1] / "audio_fixtures"
 REPLIES = (
     "yes-please.wav",
@@ -56,10 +56,10 @@ SHOWN = (0.02, 0.2, 0.5, 1.0)
 """After these shares of the turns the figures are shown: 10, 100, 250 and 500."""
 
 WARM_UP = 0.1
-"""So much of the beginning is left out of the slope: libraries and caches fill."""
+"""So much of the beginning is left out of the growth: libraries and caches fill."""
 
 GROWN_MB = 10.0
-"""Memory is flat where it would grow by less than this in `TURNS` turns, at the upper end of the interval."""
+"""Memory is flat where its floor rises by less than this in `TURNS` turns, at the interval's upper end."""
 
 MORE = 2
 """Handles, threads and children are flat where there are never so many more than after the first turns."""
@@ -79,6 +79,8 @@ class Reading:
     audio_s: float
     memory_mb: float
     children_mb: dict[str, float]
+    pids: dict[str, int]
+    """The children's; one that died is replaced, and has another."""
     handles: int
     threads: int
     children: int
@@ -90,7 +92,7 @@ class Soak:
 
     turns: int
     readings: list[Reading] = field(default_factory=list)
-    texts: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    texts: dict[str, list[str]] = field(default_factory=dict)
     """What each recording was heard as, each time."""
     told: list[str] = field(default_factory=list)
     """What was not delivered, and what a person was told."""
@@ -210,7 +212,7 @@ async def soak(settings: Settings, turns: int) -> Soak:
                     continue
                 text, _ = hosts[0].sent[answered]
                 answered += 1
-                found.texts[person.saying].append(text)
+                found.texts.setdefault(person.saying, []).append(text)
                 await chat.tools.call("narrate", {"text": f"You said: {text}"})
                 hosts[0].end()
                 person.answered.set()
@@ -222,12 +224,13 @@ async def soak(settings: Settings, turns: int) -> Soak:
 def reading(turn: int, audio_s: float) -> Reading:
     """What the processes have now."""
     process = psutil.Process()
-    children = {_name(child): child.memory_info().rss / 1e6 for child in process.children(recursive=True)}
+    children = process.children(recursive=True)
     return Reading(
         turn,
         audio_s,
         process.memory_info().rss / 1e6,
-        children,
+        {_name(child): child.memory_info().rss / 1e6 for child in children},
+        {_name(child): child.pid for child in children},
         process.num_fds(),
         process.num_threads(),
         len(children),
@@ -260,6 +263,8 @@ def verdicts(found: Soak) -> list[Verdict]:
     for what in ("handles", "threads", "children"):
         began, most = getattr(first, what), max(getattr(one, what) for one in after)
         told.append(Verdict(what, most < began + MORE, f"{began} after turn {first.turn}, at most {most}"))
+    replaced = {name for one in after for name, pid in first.pids.items() if one.pids.get(name) != pid}
+    told.append(Verdict("processes", not replaced, f"died: {sorted(replaced)}" if replaced else "none died"))
     different = {name: set(texts) for name, texts in found.texts.items() if len(set(texts)) > 1}
     told.append(Verdict("texts", not different, f"{different or 'each recording was heard as one text'}"))
     told.append(
@@ -269,7 +274,7 @@ def verdicts(found: Soak) -> list[Verdict]:
 
 
 def _memory_is_flat(what: str, turns: Sequence[int], values: Sequence[float]) -> Verdict:
-    low, high = (end * TURNS for end in of_slope(turns, values))
+    low, high = (end * TURNS for end in of_growth(turns, values))
     return Verdict(what, high < GROWN_MB, f"{low:+.1f} to {high:+.1f} MB in {TURNS} turns")
 
 
@@ -315,7 +320,8 @@ def main() -> int:
     """Soak, and tell."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=TURNS, metavar="N", help=f"how many (default: {TURNS})")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of a page")
+    parser.add_argument("--out", type=Path, default=RESULTS, metavar="FILE", help="the page to write")
+    parser.add_argument("--json", action="store_true", help="print one JSON object, and write no page")
     options = parser.parse_args()
     settings = Settings()
     with tempfile.TemporaryDirectory() as state:
@@ -327,7 +333,10 @@ def main() -> int:
     if options.json:
         print(json.dumps(asdict(found) | {"verdicts": [asdict(one) for one in told], "took_s": took_s}))
     else:
-        print("\n".join(page(found, told, settings, took_s)))
+        text = "\n".join(page(found, told, settings, took_s))
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(text, encoding="utf-8")
+        print(text)
     return 0 if all(one.flat for one in told) else 1
 
 
