@@ -402,8 +402,9 @@ class Chat:
         self._take(Verbatim(on))
 
     def discard(self, reply: UserMessage) -> None:
-        """Tell that what was said to a structured request is no reply to what it asks now."""
-        self._act([Drop(DiscardReason.TOO_EARLY, reply.text, reply.utterances), Play(Earcon.NOT_SENT)])
+        """Tell that what was said (or typed) to a structured request is no reply to what it asks now."""
+        reason = DiscardReason.TOO_EARLY
+        self._act([Drop(reason, reply.text, reply.utterances, reply.source), Play(Earcon.NOT_SENT)])
 
     @contextmanager
     def replies(self) -> Iterator[AsyncIterator[UserMessage | Again]]:
@@ -583,8 +584,8 @@ class Chat:
                     self._repliers[-1].send.send_nowait(message)
                 case Deliver(message, delivery, instead_of):
                     self._deliver(message, delivery, instead_of=instead_of)
-                case Drop(reason, text, utterances):
-                    self._emit(Discarded(reason, text, self._voice.now_s, utterances))
+                case Drop(reason, text, utterances, source):
+                    self._emit(Discarded(reason, text, self._voice.now_s, utterances, source=source))
                     self._decide(utterances, text, reason)
                 case Obeyed(utterances):
                     self._decide(utterances, "", DiscardReason.COMMAND)

@@ -67,7 +67,8 @@ class DiscardReason(StrEnum):
     TOO_EARLY = "too_early"
     """It was said to a structured request, and began before what is asked now was asked: it is no answer to
     that, and what it may have answered is settled. Or it was typed, and would have allowed something risky
-    that had not been told whole."""
+    that had not been told whole, or sent answers that had not. Or what it was to answer was settled, or was
+    asked aloud no more, in that moment."""
     ASLEEP = "asleep"
     """Listening was paused, and it was not the phrase that wakes it."""
 
@@ -170,6 +171,8 @@ class Discarded(Event):
     """What is not delivered with it, by its ids in the journal; empty where there is none."""
     began_s: float | None = field(default=None, compare=False)
     """When the turn began that it was, or that it was a part of; None where it was none."""
+    source: Literal["voice", "keyboard"] = "voice"
+    """A typed line is told so too where it is no answer to the structured request that it came to."""
 
 
 @dataclass(frozen=True)

@@ -84,8 +84,10 @@ class SessionStatistics:
                     self.reopened_waiting += 1
             case MessageTakenBack(added=added):
                 self.spoken -= not added  # where the agent keeps an earlier part, that is the message
+            case Discarded(source="keyboard"):
+                self.typed -= 1  # it was a message, to be a reply
             case Discarded(reason=reason):
-                self.spoken -= reason is DiscardReason.TOO_EARLY  # it was a message, to be a reply
+                self.spoken -= reason is DiscardReason.TOO_EARLY  # the same
                 self.discarded[reason.value] += 1
             case FramesLost(frames):
                 self.frames_lost += frames

@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Literal
 
 from voice.commands import STOPS, Command, Controls, Spoken
 from voice.events import (
@@ -205,11 +206,12 @@ class Deliver:
 
 @dataclass(frozen=True)
 class Drop:
-    """Show that something heard is not sent, and why."""
+    """Show that something heard (or typed) is not sent, and why."""
 
     reason: DiscardReason
     text: str
     utterances: tuple[str, ...] = ()
+    source: Literal["voice", "keyboard"] = "voice"
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,15 @@ def test_what_the_agent_does_not_get_is_no_spoken_message(events, spoken):
     assert statistics.spoken == spoken
 
 
+def test_a_typed_line_that_was_no_answer_is_no_message_either_and_nothing_that_was_heard():
+    statistics = SessionStatistics()
+    statistics.take(said("one"))
+    statistics.take(UserMessage("1", "keyboard", 2.0))
+    statistics.take(Discarded(DiscardReason.TOO_EARLY, "1", 2.0, source="keyboard"))
+    assert (statistics.spoken, statistics.typed) == (1, 0)
+    assert not statistics.discarded
+
+
 def test_what_goes_wrong_is_counted_by_its_kind_and_told_without_its_words():
     statistics = SessionStatistics()
     for event in (

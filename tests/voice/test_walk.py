@@ -581,18 +581,28 @@ class Walk(ScriptedParts):
     def check_requests(self):
         """What went to a request answered it, was told to be no answer, or handed to the agent.
 
-        What is no choice may also have been asked about, or have come to nothing when the request ended.
+        What is no choice may also have been told so by the request itself: what was typed with its words.
+        Of the digits each is one of these, and no other.
         """
         for text, at in self.to_requests:
             made_of_it = any(self._makes_something_of(text, event) for event in self.events[at:])
             assert made_of_it, f"{text!r} went to a request, which made nothing of it"
+        given = Counter(text for text, _ in self.to_requests)
+        sent = Counter(text for text, _ in self.host.sent) - self.for_agent
+        told = Counter(event.text for event in self.of(Discarded) if event.source == "keyboard")
+        rows = Counter(event.row for event in self.of(RequestEnded))
+        for row, digit in enumerate(DIGITS):
+            assert given[digit] == sent[digit] + told[digit] + rows[row], f"what became of each {digit!r}?"
 
     def _makes_something_of(self, text, event):
-        if isinstance(event, Discarded | MessageSent):
-            return event.text == text
-        if isinstance(event, RequestEnded):
-            return text not in DIGITS or event.row == DIGITS.index(text)
-        return text not in DIGITS and isinstance(event, NarrationStarted)
+        match event:
+            case Discarded() | MessageSent():
+                return event.text == text
+            case RequestEnded(row):
+                return text in DIGITS and row == DIGITS.index(text)
+            case NarrationStarted():
+                return text not in DIGITS and (text in event.text or not text.startswith("typed"))
+        return False
 
     def dropped(self, *reasons):
         return [event.text for event in self.of(Discarded) if not reasons or event.reason in reasons]

@@ -32,7 +32,7 @@ _NOT_SENT = {
     DiscardReason.NOT_TRANSCRIBED: "not all of it could be transcribed; not sent",
     DiscardReason.TALKED_OVER: "talked over by the narration; not sent",
     DiscardReason.CUT_OFF: "cut off before you had finished; not sent",
-    DiscardReason.TOO_EARLY: "came too early to be an answer; not sent",
+    DiscardReason.TOO_EARLY: "no answer to what is asked now; not sent",
     DiscardReason.ECHO: "our own voice was heard; not sent",
     DiscardReason.TYPED_INSTEAD: "you typed instead; not sent",
     DiscardReason.TAKEN_BACK: "taken back",

@@ -109,7 +109,10 @@ class Asking:
             return None
         if self._in_own_words:
             words = read_words(self._question, text)
-            return None if isinstance(words, Unclear) else self._give(Choice(self._beside, words), Input.KEY)
+            if isinstance(words, Unclear):
+                await self._talk.say(words.reason)
+                return None
+            return self._give(Choice(self._beside, words), Input.KEY)
         match read_reply(self._question, text):
             case Skipped():
                 return Skip(self._talk.by(Input.KEY))

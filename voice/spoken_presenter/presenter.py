@@ -45,6 +45,8 @@ class SpokenPresenter:
                 if not talk.shown_any:
                     raise NoInterface(error.sentence) from error
                 interview.end(Status.CANCELLED, error.sentence)
+            finally:
+                talk.let_go()
 
 
 async def _carry(talk: Talk) -> None:
@@ -60,8 +62,9 @@ async def _carry(talk: Talk) -> None:
             act = await _conduct(talk, step, anew=anew, notice=talk.said("elsewhere") if elsewhere else "")
         elsewhere = asking.cancel_called  # then what was said was said to something that is over
         asked_to_go = isinstance(act, Back | GoTo)
-        if act is not None and not elsewhere:
-            interview.send(act)
+        if act is not None and not elsewhere and interview.send(act):
+            talk.settle()
+        talk.let_go()
 
 
 def _stops_when_moved(

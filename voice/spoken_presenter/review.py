@@ -59,6 +59,8 @@ class Review:
 
     async def typed(self, reply: UserMessage) -> Act | None:
         """Take what was sent from the input line."""
+        if not self._heard and self._sends(reply.text):
+            self._talk.discard(reply)
         return await self._take(reply.text)
 
     async def spoken(self, reply: UserMessage) -> Act | None:
@@ -67,6 +69,10 @@ class Review:
             await self._talk.say(self._talk.said("not_sure"), self._talk.said("send_or_change"))
             return None
         return await self._take(reply.text)
+
+    def _sends(self, text: str) -> bool:
+        language = self._talk.answers_in
+        return bool(yes_or_no(text, language)) or says_send(text, language)
 
     async def _take(self, text: str) -> Act | None:
         language, total = self._talk.answers_in, len(self._step.responses)
@@ -81,7 +87,7 @@ class Review:
             case Wish.REPEAT:
                 await self.ask("", anew=True)
                 return None
-        if yes_or_no(text, language) or says_send(text, language):
+        if self._sends(text):
             if self._heard:
                 return Submit()
             await self.ask("", anew=True)

@@ -89,6 +89,8 @@ class Talk:
         self._asked_at_s = 0.0
         self._spoken_until_s = 0.0
         self._said_last = ""
+        self._unsettled: UserMessage | None = None
+        """A reply of which nothing has been made yet."""
 
     def begin(self) -> None:
         """Ask something new: what began before now is no reply to it."""
@@ -102,13 +104,24 @@ class Talk:
             if self._ear.now_s < self._asked_at_s:  # Voice was started anew, and its time with it
                 self._asked_at_s = self._spoken_until_s = 0.0
             if _began_s(reply) >= self._asked_at_s:
+                self._unsettled = reply
                 return reply
             self.discard(reply)
         raise VoiceError("Voice ended before the question was answered.")
 
     def discard(self, reply: UserMessage) -> None:
         """Show that a reply is no answer, since it came before what is asked now had been told."""
+        self.settle()
         self._ear.discard(reply)
+
+    def settle(self) -> None:
+        """The last reply is an answer, or the person is told what it is instead."""
+        self._unsettled = None
+
+    def let_go(self) -> None:
+        """What was being asked is over: a reply of which nothing was made is shown as no answer."""
+        if self._unsettled is not None:
+            self.discard(self._unsettled)
 
     def takes_own_words(self, on: bool) -> None:
         """Whether what is said next is the answer itself, in whatever words."""
@@ -129,7 +142,13 @@ class Talk:
             return True
         self._said_last = text
         options = () if self._own_words else self.options
-        ending = await self._ear.say(text, options=options, repeats=repeats, slowly=slowly)
+        unsettled = self._unsettled
+        self.settle()  # by what is said now, which is written at once, also where its sound is cut short
+        try:
+            ending = await self._ear.say(text, options=options, repeats=repeats, slowly=slowly)
+        except VoiceError:
+            self._unsettled = unsettled
+            raise
         self._spoken_until_s = self._ear.now_s
         if ending is NarrationEnding.FAILED:
             raise VoiceError("The question could not be spoken.")

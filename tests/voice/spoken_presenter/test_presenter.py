@@ -101,8 +101,11 @@ class Air:
         else:
             begin = self.now_s - 0.5 if began_s is None else began_s
             message = UserMessage(text, "voice", self.now_s, Span(begin, self.now_s), confidence=confidence)
-        self._send.send_nowait(message)
+        self.send(message)
         await all_quiet()
+
+    def send(self, message):
+        self._send.send_nowait(message)
 
     async def wants_it_again(self, *, slowly=False):
         await self.listening()
@@ -572,6 +575,46 @@ async def test_a_line_while_a_question_is_narrated_answers_it_or_has_it_asked_ag
         assert dialog.outcome.responses[0].shown_at is not None
 
 
+async def test_a_line_that_comes_in_the_moment_of_an_answer_elsewhere_is_told_to_be_no_answer():
+    async with asked(WHERE, WHERE) as dialog:
+        await dialog.air.listening()
+        at_s = dialog.air.now_s
+        dialog.air.send(UserMessage("2", "keyboard", at_s))
+        dialog.interview.send(Give(Answer((0,)), Provenance("terminal", Input.KEY, 0.0)))
+        await all_quiet()
+        assert dialog.answers == [Answer((0,)), None]
+        assert dialog.air.discarded == ["2"]
+
+
+async def test_a_line_of_which_nothing_can_be_said_any_more_is_told_to_be_no_answer():
+    async with asked(WHERE) as dialog:
+        await dialog.air.listening()
+        dialog.air.off = True
+        await dialog.hear("7", typed=True)
+        assert dialog.air.discarded == ["7"]
+
+
+async def test_of_an_unclear_line_no_more_is_told_than_why():
+    async def for_ever():
+        await anyio.sleep_forever()
+
+    async with asked(WHERE, endings=[NarrationEnding.COMPLETED, for_ever]) as dialog:
+        await dialog.hear("7", typed=True)
+        dialog.interview.end(Status.TIMED_OUT)
+        await all_quiet()
+        assert dialog.last.startswith("There is no row 7")
+        assert dialog.air.discarded == []
+
+
+async def test_a_line_that_shows_nothing_is_told_to_be_no_own_words():
+    async with asked(WHERE) as dialog:
+        await dialog.hear("other", typed=True)
+        await dialog.hear("\u200b", typed=True)
+        assert dialog.last == "Nothing was typed."
+        await dialog.hear("my laptop", typed=True)
+        assert dialog.answers == [Answer(custom="my laptop")]
+
+
 async def test_a_read_back_that_was_interrupted_is_heard_before_it_is_confirmed():
     endings = [NarrationEnding.COMPLETED, NarrationEnding.INTERRUPTED]
     async with asked(ALLOW, risky=True, endings=endings) as dialog:
@@ -792,6 +835,19 @@ async def test_a_review_that_was_not_heard_is_not_sent():
         assert dialog.outcome is None
         await dialog.hear("Send.")
         assert dialog.outcome.status is Status.ANSWERED
+
+
+async def test_a_line_that_sends_a_review_before_it_was_heard_is_told_to_be_no_answer():
+    async with asked(
+        NAME, review=True, endings=[NarrationEnding.COMPLETED, NarrationEnding.INTERRUPTED]
+    ) as dialog:
+        await dialog.hear("Ledger.")
+        await dialog.hear("send", typed=True)
+        assert dialog.outcome is None
+        assert dialog.air.discarded == ["send"]
+        await dialog.hear("send", typed=True)
+        assert dialog.outcome.status is Status.ANSWERED
+        assert dialog.air.discarded == ["send"]
 
 
 async def test_german_is_asked_and_answered_in_german():
