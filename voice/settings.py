@@ -22,6 +22,7 @@ from voice.floor import Duplex
 from voice.listening.patience import Eagerness
 from voice.ports import Delivery
 from voice.speaking.earcons import Earcon
+from voice.wording import words
 
 ENVIRONMENT = "VIVA_VOICE_SETTINGS"
 """The environment variable that names the settings file."""
@@ -40,6 +41,16 @@ def _language(pattern: str) -> AfterValidator:
         return code
 
     return AfterValidator(check)
+
+
+def _sayable(phrase: str) -> str:
+    if not words(phrase):
+        raise ValueError("should hold a word, or be left out")
+    return phrase
+
+
+Phrase = Annotated[str, AfterValidator(_sayable)]
+"""What somebody says: of "" or "…" nobody could, and a turn that waits for it would never end."""
 
 
 class _Group(BaseModel):
@@ -149,9 +160,9 @@ class ControlSettings(_Group):
     """Spoken controls: what is obeyed when it is all that was said."""
 
     enabled: bool = True
-    end_word: str | None = None
+    end_word: Phrase | None = None
     """Without it a turn ends with silence; with it, only when this was said last, or "send it"."""
-    phrases: dict[Command, tuple[Annotated[str, Field(min_length=1)], ...]] = {}
+    phrases: dict[Command, tuple[Phrase, ...]] = {}
     """Instead of the language's own phrases for that command; none switches it off."""
 
 

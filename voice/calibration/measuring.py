@@ -14,7 +14,7 @@ from voice.backends.whisper import THREADS, WhisperTranscriber
 from voice.backends.whisper_models import ENVIRONMENT, find_model, languages, named_folder
 from voice.calibration.choosing import Cost, Room
 from voice.errors import SpeechEngineError, TranscriberError
-from voice.settings import Settings
+from voice.settings import Settings, TranscriptionSettings
 
 SIZES = ("tiny", "base", "small", "medium", "large-v3-turbo", "large-v3")
 """Those that are looked for, each also as the model that knows English only."""
@@ -65,31 +65,41 @@ def _is_path(name: str) -> bool:
 async def costs(
     models: dict[str, Path],
     reply: Samples,
+    settings: TranscriptionSettings,
     *,
-    language: str,
     budget_s: float,
+    on_notice: Callable[[str], None],
     thread_counts: Sequence[int] = tuple(range(1, THREADS + 1)),
 ) -> AsyncGenerator[Cost]:
-    """What a reply takes with each model, in each way. A model that cannot be loaded is left out."""
+    """What a reply takes with each model, in each way, where the settings have it computed.
+
+    ``on_notice`` is told which way is left out since it does not work.
+    """
     for model, folder in models.items():
         hopeless = False
         for compute_type in COMPUTE_TYPES:
             for threads in thread_counts:
                 if hopeless:
                     continue
+                whisper = WhisperTranscriber(
+                    folder,
+                    language=settings.language,
+                    threads=threads,
+                    compute_type=compute_type,
+                    device=settings.device,
+                )
                 try:
-                    seconds = await _cost_s(folder, reply, language, threads, compute_type)
-                except TranscriberError:
-                    continue
+                    seconds = await _cost_s(whisper, reply)
+                except TranscriberError as error:
+                    on_notice(f"{model} with {compute_type} is left out: {error.sentence}")
+                    break
                 size = (folder / "model.bin").stat().st_size
                 hopeless = seconds > HOPELESS * budget_s
                 yield Cost(model, size, threads, compute_type, round(seconds, 3))
 
 
-async def _cost_s(folder: Path, reply: Samples, language: str, threads: int, compute_type: str) -> float:
-    async with WhisperTranscriber(
-        folder, language=language, threads=threads, compute_type=compute_type
-    ) as whisper:
+async def _cost_s(transcriber: WhisperTranscriber, reply: Samples) -> float:
+    async with transcriber as whisper:
         await whisper.ready()
         took = [(await whisper.submit(reply).result()).compute_s for _ in range(TIMES + 1)]
     return median(took[1:])

@@ -16,13 +16,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from voice.calibration.choosing import Advice, Cost, Room
+    from voice.errors import VoiceError
     from voice.settings import Settings
 
 _METER_DB = 60
 
 
 @click.command()
-@click.option("--model", metavar="MODEL", help="A further model to measure: a folder, or a size.")
+@click.option(
+    "--model",
+    metavar="MODEL",
+    help="A further model to measure: a folder, a size or a hub repository, which is downloaded if need be.",
+)
 @click.option("--language", metavar="CODE", help="The language that is spoken: en, de, …")
 @click.option("--mic", metavar="NAME", help="Part of a microphone's name.")
 @click.option(
@@ -53,11 +58,12 @@ def calibrate(
     """
     from voice.calibration.choosing import BUDGET_S, Advice, choose, judge_room, together
     from voice.calibration.measuring import models_here
-    from voice.errors import SettingsError
+    from voice.errors import ModelNotFound, SettingsError
     from voice.settings import HearingSettings, settings_path
 
     settings = settings_with(model=model, language=language).changed("hearing", microphone=mic)
     budget_s = budget or BUDGET_S
+    _find(settings, named=model is not None)
     room, problem = _room(settings)
     measured = _measured(settings, models_here(settings), budget_s)
     advice = choose(measured, budget_s)
@@ -75,13 +81,20 @@ def calibrate(
         }
         advice = together(advice, Advice((), {group: of for group, of in given.items() if of}))
     path = settings_path()
-    written, unwritten = None, None
+    written = None
+    failure: VoiceError | None = None  # told last: what was measured is told all the same
+    if not measured:
+        spoken = settings.transcription.language
+        failure = ModelNotFound(
+            f"No model was measured: none that works and knows the language {spoken} is here.",
+            mend=f"have one downloaded, for example with --model {'tiny.en' if spoken == 'en' else 'tiny'}",
+        )
     if write and advice.settings:
         try:
             _write(path, settings, advice.settings)
             written = str(path)
         except SettingsError as error:
-            unwritten = error  # told last: what was measured is told all the same
+            failure = error
     if as_json:
         tell_json(
             {
@@ -96,15 +109,29 @@ def calibrate(
         )
     else:
         _tell(measured, advice, path, written)
-    if unwritten is not None:
-        raise unwritten
+    if failure is not None:
+        raise failure
+
+
+def _find(settings: Settings, *, named: bool) -> None:
+    """Have the model that the command line has ``named`` here; say where that of the settings is left out."""
+    from voice.assembly import find_weights
+    from voice.errors import SettingsError, TranscriberError
+
+    try:
+        find_weights(settings.transcription, download=named)
+    except (SettingsError, TranscriberError) as error:
+        if named:
+            raise
+        remark(f"The model of the settings is left out: {error.sentence}")
 
 
 def _tell(measured: list[Cost], advice: Advice, path: Path, written: str | None) -> None:
     """What was measured and what follows from it, for a person."""
     from voice.calibration.writing import in_toml
 
-    tell(f"{'model':18}{'threads':>8}  {'computes':10}{'seconds':>8}")
+    if measured:
+        tell(f"{'model':18}{'threads':>8}  {'computes':10}{'seconds':>8}")
     for cost in measured:
         tell(f"{cost.model:18}{cost.threads:8}  {cost.compute_type:10}{cost.seconds:8.2f}")
     for reason in advice.reasons:
@@ -174,9 +201,9 @@ def _measured(settings: Settings, models: dict[str, Path], budget_s: float) -> l
     found: list[Cost] = []
 
     async def measure() -> None:
-        language = settings.transcription.language
         reply = await spoken_reply(settings)
-        async with aclosing(costs(models, reply, language=language, budget_s=budget_s)) as measuring:
+        measuring = costs(models, reply, settings.transcription, budget_s=budget_s, on_notice=remark)
+        async with aclosing(measuring):
             async for cost in measuring:
                 remark(f"{cost.model}, {cost.compute_type}, threads {cost.threads}: {cost.seconds:.2f} s")
                 found.append(cost)

@@ -109,10 +109,10 @@ def names_in(text: str, language: str = "en") -> tuple[str, ...]:
     common in that language.
     """
     common = common_words(language)
+    text = text[-LONGEST_TEXT:]
     found = dict.fromkeys(_CODE.findall(text))
     begins = True
     end = 0
-    text = text[-LONGEST_TEXT:]
     for match in _TOKEN.finditer(text):
         between = text[end : match.start()]
         begins = begins or any(mark in _SENTENCE_ENDS for mark in between)

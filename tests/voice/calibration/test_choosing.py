@@ -21,6 +21,8 @@ def test_where_none_is_ready_in_time_the_fastest_is_chosen_and_that_is_said():
     advice = choose([cost("base", 2.0), cost("tiny.en", 0.6)], 0.3)
     assert advice.settings["transcription"]["model"] == "tiny.en"
     assert advice.reasons[0].startswith("No model here is ready within 0.3 s")
+    in_time = choose([cost("base", 0.34), cost("base", 0.29, 2)], 0.3)
+    assert in_time.reasons[0].startswith("base with int8 and 2 threads takes 0.29 s")
 
 
 @pytest.mark.parametrize(
@@ -30,6 +32,8 @@ def test_where_none_is_ready_in_time_the_fastest_is_chosen_and_that_is_said():
         ([cost("base", 0.2), cost("base", 0.17, 2)], 1, "int8"),
         ([cost("base", 0.2), cost("base", 0.1, 1, "float32")], 1, "float32"),
         ([cost("base", 0.2, 1, "float32")], 1, "float32"),
+        ([cost("base", 0.34), cost("base", 0.3, 2)], 2, "int8"),  # it alone is ready in time
+        ([cost("base", 0.44), cost("base", 0.4, 2)], 1, "int8"),
     ],
 )
 def test_a_second_thread_or_another_way_to_compute_must_be_worth_it(ways, threads, compute_type):
@@ -52,7 +56,10 @@ def test_a_room_is_judged():
     voices = told(-45.0, -20.0, 0.3, 0.7)
     assert "taken for speech" in voices.reasons[0]
     assert voices.settings == {"hearing": {"start_threshold": 0.75}}
-    assert told(-45.0, -20.0, 0.3, 0.99).settings == {"hearing": {"start_threshold": 0.9}}
+    assert told(-45.0, -20.0, 0.3, 0.85).settings == {"hearing": {"start_threshold": 0.9}}
+    television = told(-45.0, -20.0, 0.3, 0.99)  # deaf to quiet words, and it would still be heard
+    assert television.settings == {}
+    assert "no threshold keeps out" in television.reasons[0]
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,15 @@
 """Real Whisper and the real engine; the microphone is a recording."""
 
+import numpy as np
 import pytest
 
 from voice.audio import SAMPLE_RATE
 from voice.backends.recording import RecordingMicrophone
+from voice.backends.whisper import WhisperTranscriber
 from voice.backends.whisper_models import find_model
 from voice.calibration import measuring
 from voice.calibration.measuring import costs, listen_to_the_room, models_here, spoken_reply
-from voice.settings import Settings
+from voice.settings import Settings, TranscriptionSettings
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -37,11 +39,14 @@ def test_a_folder_of_the_environment_leaves_the_name_of_the_size(monkeypatch):
     assert list(models_here(Settings())) == ["tiny.en"]
 
 
-async def test_what_a_reply_takes_is_measured_in_each_way_and_broken_weights_are_left_out(tmp_path):
+async def test_what_a_reply_takes_is_measured_in_each_way():
     reply = await spoken_reply(Settings())
     assert len(reply) > SAMPLE_RATE
-    models = {"tiny.en": find_model(download=False), "broken": tmp_path}
-    measured = [cost async for cost in costs(models, reply, language="en", budget_s=60.0, thread_counts=(1,))]
+    models = {"tiny.en": find_model(download=False)}
+    measuring = costs(
+        models, reply, TranscriptionSettings(), budget_s=60.0, on_notice=print, thread_counts=(1,)
+    )
+    measured = [cost async for cost in measuring]
     assert [(cost.model, cost.threads, cost.compute_type) for cost in measured] == [
         ("tiny.en", 1, "int8"),
         ("tiny.en", 1, "float32"),
@@ -49,10 +54,36 @@ async def test_what_a_reply_takes_is_measured_in_each_way_and_broken_weights_are
     assert all(cost.seconds > 0 and cost.size > 10_000_000 for cost in measured)
 
 
+async def test_broken_weights_are_left_out_and_that_is_said_once_for_each_way_to_compute(tmp_path):
+    models, reply, told = {"broken": tmp_path}, np.zeros(SAMPLE_RATE, np.int16), []
+    measuring = costs(models, reply, TranscriptionSettings(), budget_s=60.0, on_notice=told.append)
+    assert [cost async for cost in measuring] == []
+    assert [sentence.partition(":")[0] for sentence in told] == [
+        "broken with int8 is left out",
+        "broken with float32 is left out",
+    ]
+
+
+async def test_it_is_measured_where_the_settings_have_it_computed(tmp_path, monkeypatch):
+    devices = []
+
+    class Watched(WhisperTranscriber):
+        def __init__(self, model, *, device, **options):
+            devices.append(device)
+            super().__init__(model, device=device, **options)
+
+    monkeypatch.setattr(measuring, "WhisperTranscriber", Watched)
+    models, reply = {"broken": tmp_path}, np.zeros(SAMPLE_RATE, np.int16)
+    settings = TranscriptionSettings(device="auto")
+    assert [cost async for cost in costs(models, reply, settings, budget_s=60.0, on_notice=print)] == []
+    assert set(devices) == {"auto"}
+
+
 async def test_hopelessly_slow_ones_are_measured_once():
     reply = await spoken_reply(Settings())
     models = {"tiny.en": find_model(download=False)}
-    measured = [cost async for cost in costs(models, reply, language="en", budget_s=1e-6)]
+    measuring = costs(models, reply, TranscriptionSettings(), budget_s=1e-6, on_notice=print)
+    measured = [cost async for cost in measuring]
     assert len(measured) == 1
 
 

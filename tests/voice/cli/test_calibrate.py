@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from voice.calibration import measuring
 from voice.calibration.choosing import Advice, Cost, Room
 from voice.cli.calibrate import calibrate
-from voice.errors import DeviceError, SettingsError
+from voice.errors import DeviceError, ModelNotFound, SettingsError
 
 QUIET = Room(-60.0, -50.0, 0.0, 0.1)
 
@@ -30,8 +30,9 @@ def measured(tmp_path, monkeypatch):
     async def reply(settings):
         return None
 
-    async def costs(models, reply, *, language, budget_s):
-        yield Cost("tiny.en", 75, 1, "int8", 0.08)
+    async def costs(models, reply, settings, *, budget_s, on_notice):
+        for model in models:
+            yield Cost(model, 75, 1, "int8", 0.08)
 
     monkeypatch.setattr(measuring, "listen_to_the_room", listen)
     monkeypatch.setattr(measuring, "spoken_reply", reply)
@@ -50,6 +51,29 @@ def test_what_fits_is_said_and_nothing_is_written_unasked(measured):
     assert "The room is at -60 dBFS" in told
     assert '  model = "tiny.en"' in told.splitlines()
     assert measured.read_text() == before
+
+
+def test_a_model_that_was_named_and_is_not_there_is_no_reason_to_measure_others(measured, tmp_path):
+    with pytest.raises(ModelNotFound, match=r"nowhere, from the setting of the model, does not exist"):
+        run("--model", str(tmp_path / "nowhere"))
+    with pytest.raises(SettingsError, match="knows English only"):
+        run("--model", "tiny.en", "--language", "de")
+
+
+def test_one_that_only_the_settings_name_is_left_out_and_that_is_said(measured, tmp_path):
+    measured.write_text(f'[transcription]\nmodel = "{tmp_path}/nowhere"\n')
+    done = run("--write")
+    assert "The model of the settings is left out: The model folder" in done.stderr
+    assert tomllib.loads(measured.read_text())["transcription"]["model"] == "tiny.en"
+
+
+def test_where_no_model_can_be_measured_the_room_is_told_and_how_to_get_a_model(measured, monkeypatch):
+    monkeypatch.setattr(measuring, "models_here", lambda settings: {})
+    done = CliRunner().invoke(calibrate, ["--language", "de"])
+    assert "The room is at -60 dBFS" in done.stdout
+    assert isinstance(done.exception, ModelNotFound)
+    assert "the language de" in done.exception.sentence
+    assert "--model tiny" in done.exception.mend
 
 
 def test_it_is_written_where_that_is_asked_for(measured):

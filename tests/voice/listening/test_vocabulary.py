@@ -136,6 +136,11 @@ def test_it_takes_no_time_on_long_texts():
     assert DATABASES.corrected(text).count("PostgreSQL") == 400
 
 
+def test_of_a_long_text_what_was_written_last_counts():
+    text = "`first`. " + "We talk about it. " * 1_500 + "`last`."
+    assert names_in(text) == ("last",)
+
+
 @pytest.mark.parametrize("text", ["aA" * 50_000 + "/", "x" * 100_000, "_" * 100_000, "`" * 50_000])
 def test_hostile_texts_have_no_names(text):
     assert names_in(text) == ()
