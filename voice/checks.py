@@ -39,6 +39,7 @@ from voice.events import (
     HostLost,
     ToolCalled,
 )
+from voice.hosts.catalog import Ask
 from voice.ports import Delivery, Host
 
 __all__ = ["Abilities", "Agent", "check_host"]
@@ -104,10 +105,7 @@ class Agent(Protocol):
         ...
 
 
-Make = Callable[
-    [AdjustableToolset, Callable[[Questionnaire], Awaitable[Outcome]], Emit],
-    AbstractAsyncContextManager[tuple[Host, Agent]],
-]
+Make = Callable[[AdjustableToolset, Ask, Emit], AbstractAsyncContextManager[tuple[Host, Agent]]]
 """Makes a host that is not yet open, from its tools, its way to ask, and where it tells events; and the agent
 behind it. Both are gone at the end."""
 

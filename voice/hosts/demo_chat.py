@@ -187,13 +187,7 @@ class DemoHost(ActedHost):
             await self._call(name, given)
 
 
-def make_host(
-    arguments: Sequence[str],
-    *,
-    tools: AdjustableToolset,
-    ask: Ask,
-    emit: Emit,
-) -> DemoHost:
+def make_host(arguments: Sequence[str], *, tools: AdjustableToolset, ask: Ask, emit: Emit) -> DemoHost:
     """The demo agent; it takes no arguments. Raises `SettingsError` for any."""
     if arguments:
         raise SettingsError(f"The demo agent takes no arguments, and {' '.join(arguments)} came.")
