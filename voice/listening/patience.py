@@ -235,21 +235,27 @@ class Patience:
         words = _words(text)
         if " ".join(words) in self.wording.complete:
             return True
-        if self.expected is not Expected.CLOSED or not words:
+        if self.expected is Expected.OPEN or not words:
             return False
         if self._options and self.answers is not None:
             return self._chooses(text, words)
+        if self.expected is Expected.SPELLED:
+            return False
         number = spells(text, self.wording) or round_number(text, self.wording)
         return len(words) <= SHORT_WORDS and not number
 
     def _chooses(self, text: str, words: Sequence[str]) -> bool:
-        """Whether it is all of an answer, as far as one can tell: "Redis" may become "Redis Cluster"."""
+        """Whether it is all of an answer, as far as one can tell: "Redis" may become "Redis Cluster".
+
+        Where something is to be spelled "two" may be the second option, or the first of some figures.
+        """
         assert self.answers is not None
         labels = [words_of(label) for label in self._options]
         said = words_of(text)
         if said in labels:
             return not any(label != said and label[: len(said)] == said for label in labels)
-        return len(words) <= SHORT_WORDS and self.answers(self._options, text)
+        short = len(words) <= SHORT_WORDS and self.expected is Expected.CLOSED
+        return short and self.answers(self._options, text)
 
     def _may_be_within(self, text: str) -> bool:
         """Whether it may end in the middle of letters or digits."""

@@ -103,7 +103,7 @@ def test_a_number_by_itself_is_a_short_answer(words):
     assert wait(Expected.CLOSED, words) == RULE.closed_s
 
 
-@pytest.mark.parametrize("words", ["Let me think", "Um, let me see.", "Hold on", "One moment."])
+@pytest.mark.parametrize("words", ["Let me think", "Um, let me see.", "Hold on", "One moment.", "No, wait."])
 def test_who_asks_for_time_gets_it(words):
     assert wait(Expected.CLOSED, words) == RULE.unfinished_s
 
@@ -147,6 +147,19 @@ def test_a_long_label_is_all_of_an_answer():
 def test_labels_of_digits_and_letters_are_answers_like_others():
     assert asked_with(("5 5 5", "A B C", "80")).wait_s("A B C.") == RULE.closed_s
     assert asked_with(("8080", "80")).wait_s("80") == RULE.closed_s
+
+
+@pytest.mark.parametrize(
+    ("words", "waits_s"),
+    [
+        ("8080.", RULE.closed_s),
+        ("The new one.", RULE.open_s),
+        ("Two", RULE.open_s),
+        ("5 5", RULE.unfinished_s),
+    ],
+)
+def test_what_names_an_option_ends_soon_also_where_figures_are_asked_for(words, waits_s):
+    assert asked_with(("8080", "5 5 5"), "Which port?").wait_s(words) == waits_s
 
 
 def test_where_several_may_be_chosen_the_first_is_not_all():
