@@ -137,12 +137,8 @@ class Examination:
                             lambda: hearing.loopback(transcriber, played.heard, sentence, volume),
                             needed=False,
                         )
-        except TimeoutError:
-            self._tell(slow("Whisper", self._limit_s, _MENDS["Whisper"]))
-        except VoiceError as error:
-            self._tell(fault("Whisper", error))
-        except ImportError as error:
-            self._tell(fault("Whisper", LibraryMissing(error)))
+        except Exception as error:
+            self._tell(self._failed("Whisper", error))
 
     async def _one(self, part: str, check: Callable[[], Awaitable[Finding]], *, needed: bool = True) -> None:
         found = await self._tried(part, check, needed=needed)
@@ -161,17 +157,22 @@ class Examination:
         try:
             with anyio.fail_after(self._limit_s):
                 return await check()
-        except TimeoutError:
-            self._tell(slow(part, self._limit_s, _MENDS.get(part, _ELSE_MEND), needed=needed))
-        except VoiceError as error:
-            self._tell(fault(part, error, needed=needed))
-        except ImportError as error:
-            self._tell(fault(part, LibraryMissing(error), needed=needed))
-        except OSError as error:
-            self._tell(fault(part, VoiceError(f"{error.strerror or error}."), needed=needed))
-        except Exception as error:  # a fault of ours keeps nothing else from being tried
-            self._tell(unforeseen(part, error, needed=needed))
+        except Exception as error:
+            self._tell(self._failed(part, error, needed=needed))
         return None
+
+    def _failed(self, part: str, error: Exception, *, needed: bool = True) -> Finding:
+        """What a check found that raised, be it by a fault of ours: the others are tried all the same."""
+        match error:
+            case TimeoutError():
+                return slow(part, self._limit_s, _MENDS.get(part, _ELSE_MEND), needed=needed)
+            case VoiceError():
+                return fault(part, error, needed=needed)
+            case ImportError():
+                return fault(part, LibraryMissing(error), needed=needed)
+            case OSError():
+                return fault(part, VoiceError(f"{error.strerror or error}."), needed=needed)
+        return unforeseen(part, error, needed=needed)
 
 
 async def examine(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -79,8 +79,14 @@ def works(
     mend: str | None = None,
     needed: bool = True,
     figures: Mapping[str, float] | None = None,
+    notices: Sequence[str] = (),
 ) -> Finding:
-    """A part that is ok. ``private`` stands behind what is told, on the user's own screen alone."""
+    """A part that is ok. ``private`` stands behind what is told, on the user's own screen alone.
+
+    So do ``notices``, which it gave meanwhile: something else stands in for what the settings name.
+    """
+    if notices:
+        told, private = f"{told}; with a notice", f": {' '.join(notices)}{private}"
     return Finding(part, True, f"{told}{private}", mend, needed=needed, figures=figures or {}, public=told)
 
 

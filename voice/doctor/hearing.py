@@ -30,6 +30,9 @@ WAITED_FOR_S = 0.3
 """What a short reply may take without being waited for: its transcription begins 0.2 s into a silence of at
 least 0.5 s."""
 
+ANOTHER_DEVICE = "plug it in, or name another in the settings, see: voice devices"
+"""What to do where a device stands in for the one that the settings name."""
+
 _TIMES = 3
 
 
@@ -44,11 +47,14 @@ def detector(settings: Settings) -> Finding:
 
 
 async def microphone(settings: Settings) -> Finding:
-    """Listen for a second. Raises `DeviceError` where there is no microphone."""
+    """Listen for a second, as a conversation does: to another one where what the settings name is not there.
+
+    Raises `DeviceError` where there is no microphone.
+    """
     from voice.assembly import make_microphone
 
     told: list[str] = []
-    device = make_microphone(settings.hearing, on_notice=told.append)
+    device = make_microphone(settings.hearing, on_notice=told.append, stand_in=True)
     heard: list[Samples] = []
     async with device.open() as frames:
         async for frame in frames:
@@ -67,7 +73,8 @@ async def microphone(settings: Settings) -> Finding:
     }
     if judged.silent:
         return fails("microphone", detail, judged.mend, figures=figures)
-    return works("microphone", detail, mend=judged.mend, figures=figures)
+    mend = judged.mend or (ANOTHER_DEVICE if told else None)
+    return works("microphone", detail, mend=mend, figures=figures, notices=told)
 
 
 @asynccontextmanager

@@ -12,6 +12,7 @@ import numpy as np
 from voice.audio import SAMPLE_RATE, Resampler, Samples, Sound, to_float
 from voice.backends.loopback import NoLoopback, Recording, monitor_of_own_stream, recorded
 from voice.doctor.findings import Finding, untried, works
+from voice.doctor.hearing import ANOTHER_DEVICE
 from voice.tasks import in_thread, lone_errors
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 FIRST_SOUND_S = 1.0
 """Who waits longer for the first word of an answer wonders."""
+
+_ANOTHER_VOICE = "name one that is there in the settings, see: voice say --list-voices"
 
 _AFTER_S = 0.7
 """What has been heard is on its way through the server for so long."""
@@ -42,14 +45,17 @@ async def engine(settings: SpeakingSettings, sentence: str) -> tuple[Finding, So
         sound = await speech.render(sentence)
         warm_s = anyio.current_time() - begun - first_s
         described = await speech.describe()
+        notices = speech.notices
     told = f"{described}; first sound after {first_s:.1f} s, then {warm_s:.2f} s"
     late = warm_s > FIRST_SOUND_S
+    mend = "the machine is busy, or slow: end what keeps it so" if late else None
     return works(
         "speech engine",
         told,
-        mend="the machine is busy, or slow: end what keeps it so" if late else None,
+        mend=mend or (_ANOTHER_VOICE if notices else None),
         needed=False,
         figures={"first_sound_s": first_s, "warm_sound_s": warm_s},
+        notices=notices,
     ), sound
 
 
@@ -72,7 +78,8 @@ async def play(settings: Settings, sound: Sound) -> Played:
     from voice.assembly import make_speaker
 
     volume = settings.speaking.volume
-    speaker = make_speaker(settings.speaking, heard=True)
+    notices: list[str] = []
+    speaker = make_speaker(settings.speaking, heard=True, on_notice=notices.append)
     with ExitStack() as recording:
         why: NoLoopback | None = None
         found: Recording | None = None
@@ -91,9 +98,10 @@ async def play(settings: Settings, sound: Sound) -> Played:
     playing = works(
         "speaker",
         f"{speaker.name}, took {sound.duration_s:.1f} s of sound in {took_s:.1f} s{silent}",
-        mend="set volume in [speaking], 0 to 1" if volume == 0 else None,
+        mend="set volume in [speaking], 0 to 1" if volume == 0 else ANOTHER_DEVICE if notices else None,
         needed=False,
         figures={"took_s": took_s, "sound_s": sound.duration_s},
+        notices=notices,
     )
     if why is None:
         return Played(playing, None, heard)

@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 import voice.assembly
-from voice.audio import SAMPLE_RATE
+from voice.audio import SAMPLE_RATE, Sound
 from voice.backends import loopback as server
 from voice.backends import portaudio
 from voice.backends.loopback import NoLoopback, monitor_of_own_stream
 from voice.backends.null_speaker import SkippingSpeaker
 from voice.backends.recording import RecordingMicrophone
 from voice.backends.wav import write_wav
-from voice.doctor import hearing
+from voice.doctor import hearing, speaking
 from voice.doctor.examining import Examination, examine
 from voice.doctor.sentences import SENTENCES
 from voice.errors import DeviceError, DeviceLost, PortAudioMissing
-from voice.settings import Settings
+from voice.settings import Settings, SpeakingSettings
 from voice.tasks import in_thread
 from voice.testing import ScriptedTranscriber
 
@@ -35,8 +35,6 @@ def microphone_of(monkeypatch, tmp_path):
     """Have the microphone hear these samples."""
 
     def use(samples):
-        from voice.audio import Sound
-
         path = tmp_path / "heard.wav"
         write_wav(path, Sound(samples, SAMPLE_RATE))
         monkeypatch.setattr(voice.assembly, "make_microphone", lambda *_, **__: RecordingMicrophone(path))
@@ -139,6 +137,50 @@ async def test_what_a_part_raises_is_a_finding(error, mark):
     found = []
     await Examination(found.append, lambda _: None)._one("microphone", fail)
     assert [finding.mark for finding in found] == [mark]
+
+
+async def test_what_whisper_raises_is_a_finding_and_the_rest_is_told(monkeypatch):
+    def unreadable(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    async def broken(*_):
+        raise DeviceError("There is no speaker.")
+
+    monkeypatch.setattr(voice.assembly, "find_weights", unreadable)
+    monkeypatch.setattr(speaking, "engine", broken)
+    monkeypatch.setattr(speaking, "find", broken)
+    found = []
+    await Examination(found.append, lambda _: None)._sound(Settings())
+    assert [(finding.part, finding.ok, finding.detail) for finding in found][-1] == (
+        "Whisper",
+        False,
+        "Permission denied.",
+    )
+
+
+async def test_a_voice_that_is_not_there_is_told_and_stands_in_no_report():
+    settings = SpeakingSettings(voice="Zyxanna")
+    finding, sound = await speaking.engine(settings, "Yes.")
+    assert (finding.mark, "“Zyxanna”" in finding.detail, "Zyxanna" in finding.public) == ("weak", True, False)
+    assert "--list-voices" in finding.mend
+    assert sound.duration_s > 0
+
+
+async def test_the_microphone_that_stands_in_is_the_one_that_is_tried(monkeypatch, tmp_path):
+    path = tmp_path / "heard.wav"
+    write_wav(
+        path, Sound(np.random.default_rng(0).normal(0, 20, 2 * SAMPLE_RATE).astype(np.int16), SAMPLE_RATE)
+    )
+
+    def make(_, on_notice, *, stand_in):
+        assert stand_in
+        on_notice("There is no microphone called 'zyx'. Inner is used until zyx is there again.")
+        return RecordingMicrophone(path)
+
+    monkeypatch.setattr(voice.assembly, "make_microphone", make)
+    finding = await hearing.microphone(Settings())
+    assert (finding.mark, "Inner is used" in finding.detail, "zyx" in finding.public) == ("weak", True, False)
+    assert "voice devices" in finding.mend
 
 
 @pytest.mark.parametrize(
