@@ -50,6 +50,7 @@ from voice.events import (
     VoiceState,
     VoiceStateChanged,
 )
+from voice.happenings import Happening, Kind, MicrophoneBack, MicrophoneLost, Passed, Silent, Speaking
 from voice.phrases import said
 from voice.ports import Lossy, Microphone, Speaker
 from voice.speaking.earcons import Earcon
@@ -58,7 +59,6 @@ from voice.speaking.narrator import Narrator, Position
 from voice.speaking.writing import Writing
 from voice.spoken_form import LONGEST_LABEL, spoken_questionnaire
 from voice.tasks import lone_errors
-from voice.turn_taking import Happening, Kind, MicrophoneBack, MicrophoneLost, Passed, Silent, Speaking
 
 REOPEN_AFTER_S = 0.5
 REOPEN_AT_MOST_S = 2.0

@@ -59,22 +59,7 @@ from voice.events import (
     VoiceState,
     VoiceStateChanged,
 )
-from voice.hosts.catalog import Awaited, MakeHost, Mirroring, Prompted
-from voice.listening.vocabulary import capped, names_in
-from voice.phrases import said
-from voice.ports import Delivery, Journal
-from voice.reopening import CutOff, Keep
-from voice.session import Session, Taken
-from voice.settings import Settings
-from voice.speaking.earcons import Earcon
-from voice.speaking.once import unsaid
-from voice.speaking.shortening import shortened
-from voice.speaking.writing import Writing
-from voice.spoken_presenter import Again, SpokenPresenter
-from voice.switch import ON, Switch
-from voice.tasks import lone_errors
-from voice.tools import voice_toolset
-from voice.turn_taking import (
+from voice.happenings import (
     MANNERS,
     Accepted,
     Act,
@@ -93,11 +78,26 @@ from voice.turn_taking import (
     Say,
     Silenced,
     Tell,
-    TurnTaking,
     Typed,
     Verbatim,
     Waiting,
 )
+from voice.hosts.catalog import Awaited, MakeHost, Mirroring, Prompted
+from voice.listening.vocabulary import capped, names_in
+from voice.phrases import said
+from voice.ports import Delivery, Journal
+from voice.reopening import CutOff, Keep
+from voice.session import Session, Taken
+from voice.settings import Settings
+from voice.speaking.earcons import Earcon
+from voice.speaking.once import unsaid
+from voice.speaking.shortening import shortened
+from voice.speaking.writing import Writing
+from voice.spoken_presenter import Again, SpokenPresenter
+from voice.switch import ON, Switch
+from voice.tasks import lone_errors
+from voice.tools import voice_toolset
+from voice.turn_taking import TurnTaking
 
 LAST_WORDS_S = 2.0
 """How long a conversation that is being ended waits for what was said last to be transcribed."""

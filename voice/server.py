@@ -42,14 +42,7 @@ from voice.events import (
     VoiceState,
     VoiceStateChanged,
 )
-from voice.phrases import said
-from voice.ports import Journal
-from voice.settings import Settings
-from voice.speaking.earcons import Earcon
-from voice.speaking.shortening import shortened
-from voice.switch import Switch
-from voice.tools import NARRATE, voice_toolset
-from voice.turn_taking import (
+from voice.happenings import (
     MANNERS,
     Act,
     Deliver,
@@ -63,8 +56,15 @@ from voice.turn_taking import (
     Say,
     Speaking,
     Tell,
-    TurnTaking,
 )
+from voice.phrases import said
+from voice.ports import Journal
+from voice.settings import Settings
+from voice.speaking.earcons import Earcon
+from voice.speaking.shortening import shortened
+from voice.switch import Switch
+from voice.tools import NARRATE, voice_toolset
+from voice.turn_taking import TurnTaking
 
 LONGER_S = 10.0
 """How much longer than the user's own limits a call waits for a reply, where those do not end it."""

@@ -36,6 +36,7 @@ from voice.events import (
     VoiceStateChanged,
 )
 from voice.floor import Duplex
+from voice.happenings import Kind, MicrophoneBack, MicrophoneLost, Passed, Silent, Speaking
 from voice.listening.patience import Patience, Wording
 from voice.phrases import phrases_of
 from voice.speaking.earcons import Earcon
@@ -43,7 +44,6 @@ from voice.speaking.manner import Manner
 from voice.speaking.writing import Writing
 from voice.testing import ScriptedParts
 from voice.tools import voice_toolset
-from voice.turn_taking import Kind, MicrophoneBack, MicrophoneLost, Passed, Silent, Speaking
 
 pytestmark = pytest.mark.anyio
 

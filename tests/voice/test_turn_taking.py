@@ -24,11 +24,7 @@ from voice.events import (
     VoiceState,
     VoiceStateChanged,
 )
-from voice.ports import Delivery
-from voice.reopening import GOES_ON_S, KEPT_S, CutOff, Keep
-from voice.settings import Settings
-from voice.speaking.earcons import Earcon
-from voice.turn_taking import (
+from voice.happenings import (
     Accepted,
     Answering,
     Asking,
@@ -47,11 +43,15 @@ from voice.turn_taking import (
     Silent,
     Speaking,
     Tell,
-    TurnTaking,
     Typed,
     Verbatim,
     Waiting,
 )
+from voice.ports import Delivery
+from voice.reopening import GOES_ON_S, KEPT_S, CutOff, Keep
+from voice.settings import Settings
+from voice.speaking.earcons import Earcon
+from voice.turn_taking import TurnTaking
 
 NO_WORDS = "I heard a sound, but no words. I am listening."
 NOTHING_TO_SEND = "There is nothing to send."

@@ -47,11 +47,11 @@ from voice.events import (
     VoiceStateChanged,
 )
 from voice.floor import Duplex
+from voice.happenings import Asking, Typed
 from voice.ports import Transcript
 from voice.reopening import GOES_ON_S, KEPT_S
 from voice.settings import Settings
 from voice.testing import ScriptedHost, ScriptedMicrophone, ScriptedParts
-from voice.turn_taking import Asking, Typed
 
 STEPS = 420
 WALKS = [
@@ -589,7 +589,7 @@ class Walk(ScriptedParts):
             assert made_of_it, f"{text!r} went to a request, which made nothing of it"
         given = Counter(text for text, _ in self.to_requests)
         sent = Counter(text for text, _ in self.host.sent) - self.for_agent
-        told = Counter(event.text for event in self.of(Discarded) if event.source == "keyboard")
+        told = Counter(self.dropped(DiscardReason.TOO_EARLY))
         rows = Counter(event.row for event in self.of(RequestEnded))
         for row, digit in enumerate(DIGITS):
             assert given[digit] == sent[digit] + told[digit] + rows[row], f"what became of each {digit!r}?"
