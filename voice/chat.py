@@ -247,12 +247,17 @@ class Chat:
                     await self._quit.wait()
                     await self._wind_down()
                     unconfirmed = self._session.sending
+                    if self._host_lost.is_set():
+                        self._tell_what_is_in_doubt()
+                    else:
+                        self._session.trust(self._host)
                 finally:
                     self._tasks = None
                     tasks.cancel_scope.cancel()
-        for message in self._session.waiting:
+        left = (*self._session.unconfirmed, *self._session.waiting)
+        for message in left:
             self._remark("perhaps_sent" if message is unconfirmed else "never_sent", words=message.text)
-        if self._journal is not None and self._session.waiting:
+        if self._journal is not None and left:
             await self._journal.written()
             if not self._journal.fails:
                 self._remark("kept_for_later")
@@ -296,8 +301,31 @@ class Chat:
                 failed = not self._host_lost.is_set()
                 if failed:
                     self._host_tells(HostLost(str(error)))
+            self._tell_what_is_in_doubt()
+            self._tell_what_waits()
             if failed or not isinstance(self._host, Awaited):
                 await self._host_needed.wait()
+
+    def _tell_what_is_in_doubt(self) -> None:
+        """Tell what the agent's program died with: it is not sent again by itself, and is in the journal."""
+        doubtful = self._session.take_doubtful(self._host)
+        for message in doubtful:
+            self._timed.discard(message)
+            if message.text in self._waited:
+                self._waited.remove(message.text)
+            words = said(self._settings.speaking.language, "perhaps_sent", words=message.text)
+            drop = Drop(DiscardReason.UNCONFIRMED, message.text, message.utterances, message.source)
+            self._act([drop, Play(Earcon.NOT_SENT), Say(words, written=False)])
+        if doubtful:
+            self._count_waiting()
+            if self._journal is not None and not self._journal.fails:
+                self._remark("kept_for_later")
+
+    def _tell_what_waits(self) -> None:
+        """Tell that there is something for an agent's program that nobody starts by himself."""
+        waiting = self._session.unconfirmed or self._session.waiting
+        if waiting and not self._host_needed.is_set() and not isinstance(self._host, Awaited):
+            self._act([Say(said(self._settings.speaking.language, "waits_for_next"), written=True)])
 
     async def _serve(self) -> None:
         """Hand messages over until the host is lost."""
@@ -487,6 +515,7 @@ class Chat:
     def _host_tells(self, event: Event) -> None:
         """Take an event of the host: show it, and do what follows from it."""
         self._emit(event)
+        self._session.confirm(self._host)
         match event:
             case AgentStarted():
                 self._written = _Written()

@@ -69,6 +69,9 @@ class DiscardReason(StrEnum):
     that, and what it may have answered is settled. Or it was typed, and would have allowed something risky
     that had not been told whole, or sent answers that had not. Or what it was to answer was settled, or was
     asked aloud no more, in that moment."""
+    UNCONFIRMED = "unconfirmed"
+    """The agent's program ended after it was given this message, spoken or typed, and before it showed that
+    it has it. It may have begun to act on it, so it is not sent again by itself."""
     ASLEEP = "asleep"
     """Listening was paused, and it was not the phrase that wakes it."""
 

@@ -202,7 +202,14 @@ class Journal(Protocol):
         ...
 
 
-KEPT_REASONS = frozenset({DiscardReason.NOT_TRANSCRIBED, DiscardReason.CUT_OFF, DiscardReason.TALKED_OVER})
+KEPT_REASONS = frozenset(
+    {
+        DiscardReason.NOT_TRANSCRIBED,
+        DiscardReason.CUT_OFF,
+        DiscardReason.TALKED_OVER,
+        DiscardReason.UNCONFIRMED,
+    }
+)
 """Why something is not sent that may be what a person wanted to say, and said in vain."""
 
 
@@ -265,4 +272,32 @@ class Host(Protocol):
 
     async def interrupt(self) -> None:
         """Have the agent stop what it is at; nothing where it is idle. Raises `HostError`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Unconfirmed:
+    """A message that a host was given, and of which its agent has shown no sign."""
+
+    text: str
+    written: bool = True
+    """Whether it went to the agent's program; else the host has it still, and gives it to the next one."""
+
+
+@runtime_checkable
+class Confirming(Protocol):
+    """A host that knows more of a message than that its program was given it.
+
+    Until the agent shows a sign of a message that was accepted, it counts as on its way. Where the program is
+    lost before, one that was written to it is in doubt: the person is told, and it is not sent again by
+    itself, since the agent may have begun to act on it.
+    """
+
+    @property
+    def unconfirmed(self) -> tuple[Unconfirmed, ...]:
+        """Those without a sign, the oldest first; of a program that was lost until the next one is opened.
+
+        One whose sending failed is among them where it was written. What changes it is followed by an event
+        of the host's, or by the end of `send`.
+        """
         ...

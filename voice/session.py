@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import anyio
 
 from voice.events import Emit, MessageQueued, MessageReopened, MessageSent, MessageTakenBack, UserMessage
-from voice.ports import Delivery, Host, Journal
+from voice.ports import Confirming, Delivery, Host, Journal, Unconfirmed
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,9 @@ class Session:
     """The inbox of one conversation. The host sees text, and never whether it was spoken or typed.
 
     What is to follow up waits here, where it can be taken back, until the host is idle; what steers or
-    interrupts goes at once, and overtakes it. A message leaves the inbox when the host has accepted it; so
-    long it is in the ``journal``, where there is one.
+    interrupts goes at once, and overtakes it. A message leaves the inbox when the host has accepted it. So
+    long it is in the ``journal``, where there is one, and with a host that is `Confirming` until the agent
+    has shown that it has it.
     """
 
     def __init__(self, emit: Emit, journal: Journal | None = None) -> None:
@@ -40,6 +42,10 @@ class Session:
         self._journal = journal
         self._inbox: list[_Waiting] = []
         self._sending: _Waiting | None = None
+        self._failed: _Waiting | None = None
+        """The one whose handing over was broken off last: it is in the inbox."""
+        self._unconfirmed: list[UserMessage] = []
+        """Those that the host has accepted, and of which the agent has shown no sign, in that order."""
         self._kept: UserMessage | None = None
         self._host: Host | None = None
         self._changed = anyio.Event()
@@ -47,13 +53,18 @@ class Session:
 
     @property
     def transcript(self) -> tuple[UserMessage, ...]:
-        """The messages that the host has accepted."""
+        """The messages that the host has accepted, without those that its agent may not have."""
         return tuple(self._sent)
 
     @property
     def waiting(self) -> tuple[UserMessage, ...]:
         """The messages that it has not, in the order in which they came."""
         return tuple(waiting.message for waiting in self._inbox)
+
+    @property
+    def unconfirmed(self) -> tuple[UserMessage, ...]:
+        """Those that it has accepted, where it is not known whether the agent has them."""
+        return tuple(self._unconfirmed)
 
     @property
     def sending(self) -> UserMessage | None:
@@ -126,6 +137,44 @@ class Session:
         self._changed.set()
         self._changed = anyio.Event()
 
+    def confirm(self, host: Host) -> None:
+        """Look which messages the agent has shown that it has: to be called at each event of the host's."""
+        if self._unconfirmed:
+            self._count_as_had(host, written=True)
+
+    def trust(self, host: Host) -> None:
+        """Count also what its program was given as had, where that is being ended in order."""
+        self._count_as_had(host, written=False)
+
+    def _count_as_had(self, host: Host, *, written: bool) -> None:
+        """All but what the host has unconfirmed; without ``written`` all but what it never passed on."""
+        without = Counter(one.text for one in _unconfirmed(host) if written or not one.written)
+        still: list[UserMessage] = []
+        for message in reversed(self._unconfirmed):  # of two with the same words the older has been read
+            without[message.text] -= 1
+            if without[message.text] >= 0:
+                still.insert(0, message)
+            elif self._journal is not None and message.utterances:
+                self._journal.accepted(message.utterances)
+        self._unconfirmed = still
+
+    def take_doubtful(self, host: Host) -> tuple[UserMessage, ...]:
+        """Take out what a program that was lost was given, and showed no sign of: it may have it or not."""
+        self.confirm(host)
+        written = Counter(one.text for one in _unconfirmed(host) if one.written)
+        doubtful: list[UserMessage] = []
+        still: list[UserMessage] = []
+        for message in self._unconfirmed:
+            (doubtful if written[message.text] > 0 else still).append(message)
+            written[message.text] -= 1
+        self._unconfirmed = still
+        failed = self._failed
+        if failed is not None and failed in self._inbox and written[failed.message.text] > 0:
+            self._inbox.remove(failed)
+            doubtful.append(failed.message)
+        self._sent = [sent for sent in self._sent if not any(sent is one for one in doubtful)]
+        return tuple(doubtful)
+
     async def run(self, host: Host) -> None:
         """Hand messages over, one after another, until cancelled.
 
@@ -151,10 +200,11 @@ class Session:
             await self._changed.wait()
 
     async def _hand_over(self, waiting: _Waiting, host: Host) -> None:
-        self._sending = waiting
+        self._sending, self._failed = waiting, None
         try:
             await host.send(waiting.message.text, waiting.delivery)
         except BaseException:
+            self._failed = waiting
             if any(later.instead_of is waiting.message for later in self._inbox):
                 self._inbox.remove(waiting)  # the later one holds it
             raise
@@ -164,8 +214,8 @@ class Session:
         self._inbox.remove(waiting)
         self._sent = [sent for sent in self._sent if sent is not waiting.instead_of]
         self._sent.append(waiting.message)
-        if self._journal is not None and waiting.message.utterances:
-            self._journal.accepted(waiting.message.utterances)
+        self._unconfirmed.append(waiting.message)
+        self.confirm(host)
         self._emit(MessageSent(waiting.message.text))
         self.look()
 
@@ -189,6 +239,10 @@ class Session:
             if waiting.message.source == "voice" and waiting is not self._sending
         )
         return next(spoken, None)
+
+
+def _unconfirmed(host: Host) -> tuple[Unconfirmed, ...]:
+    return host.unconfirmed if isinstance(host, Confirming) else ()
 
 
 def _without(message: UserMessage, sent: UserMessage | None) -> UserMessage:

@@ -69,6 +69,11 @@ class SessionStatistics:
     """What went wrong, by its name in `FAILURES`."""
     parts: dict[str, deque[float]] = field(default_factory=lambda: {part: _kept() for part in PARTS})
 
+    @property
+    def counted(self) -> bool:
+        """Whether there is anything to sum up: a message, what was heard for nothing, or a failure."""
+        return bool(self.spoken or self.typed or self.discarded or self.failures)
+
     def take(self, event: Event) -> None:
         """Take note of an event of the session."""
         match event:

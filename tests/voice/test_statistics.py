@@ -130,6 +130,24 @@ def test_what_goes_wrong_is_counted_by_its_kind_and_told_without_its_words():
     )
 
 
+@pytest.mark.parametrize(
+    ("event", "counted"),
+    [
+        (UserMessage("one", "voice", 1.0), True),
+        (UserMessage("one", "keyboard", 1.0), True),
+        (Discarded(DiscardReason.NOT_TRANSCRIBED, "", 1.0), True),  # who was heard for nothing asks why
+        (VoiceStateChanged(VoiceState.FAILED), True),
+        (VoiceStateChanged(VoiceState.INACTIVE), False),
+        (Notice("Nothing."), False),
+    ],
+)
+def test_a_session_is_worth_keeping_once_something_happened_in_it(event, counted):
+    statistics = SessionStatistics()
+    assert not statistics.counted
+    statistics.take(event)
+    assert statistics.counted is counted
+
+
 def test_what_an_older_version_kept_is_read():
     kept = session().as_json()
     for name in ("frames_lost", "failures"):

@@ -182,8 +182,8 @@ async def _keep_now_and_then(statistics: SessionStatistics) -> None:
 
 
 def _keep(statistics: SessionStatistics) -> None:
-    """Keep the numbers for `voice stats`; a session without a message leaves those of the last one."""
-    if statistics.spoken or statistics.typed:
+    """Keep the numbers for `voice stats`; a session in which nothing happened leaves those of the last one."""
+    if statistics.counted:
         with suppress(OSError, SettingsError):
             keep(LAST_SESSION, statistics.as_json())
 
@@ -253,11 +253,14 @@ def _screen(choices: Choices, told: tuple[str, ...], *, show_latency: bool) -> S
 
 def told_limits(settings: Settings) -> tuple[str, ...]:
     """The limits that the settings set, a line each, for a person."""
-    hearing, conversation, end_word = settings.hearing, settings.conversation, settings.controls.end_word
-    last_word = f", with {end_word!r} said last" if end_word else ""
+    hearing, conversation, controls = settings.hearing, settings.conversation, settings.controls
+    silence_s = round(hearing.end_silence_s * hearing.patience.factor, 2)
+    ended = f"{silence_s:g} s of silence end what you say"
+    if controls.enabled and controls.end_word:
+        ended = f"what you say is sent when {controls.end_word!r} was said last, however long you are silent"
     repeated = f"a question is repeated once after {conversation.answer_within_s:g} s without an answer"
     return (
-        f"{hearing.end_silence_s:g} s of silence end what you say{last_word}",
+        ended,
         f"you are warned at {hearing.warn_s:g} s, and cut at {hearing.longest_s:g} s",
         f"{repeated}, and then it is quiet, with the microphone {conversation.quiet_microphone}",
         f"narration goes on {conversation.resume_after_s:g} s after a sound without words",

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 import anyio
 
 from voice.events import AgentEnded, AgentStarted, AssistantDelta, AssistantText, Emit
+from voice.ports import Unconfirmed
 
 
 class Turns:
@@ -25,6 +26,8 @@ class Turns:
         self._came = anyio.Event()
         self._begun = anyio.Event()
         self._text = ""
+        self._unread: str | None = None
+        """The last message that has had its turn, as long as there was no sign that the agent has it."""
         self._closing = False
         self.open = False
         """Whether a turn goes on."""
@@ -33,6 +36,16 @@ class Turns:
     def busy(self) -> bool:
         """Whether a turn goes on, or waits to begin."""
         return self.open or bool(self._waiting)
+
+    @property
+    def unconfirmed(self) -> tuple[Unconfirmed, ...]:
+        """The messages that have no turn yet, after one whose turn has begun and showed nothing of it yet."""
+        waiting = tuple(Unconfirmed(text, written=False) for text in self._waiting)
+        return waiting if self._unread is None else (Unconfirmed(self._unread), *waiting)
+
+    def confirm(self) -> None:
+        """The agent has the message of this turn; or its program was lost, and the message told."""
+        self._unread = None
 
     def put(self, text: str) -> None:
         """Take a message; it begins a turn when all before it have had theirs."""
@@ -47,6 +60,7 @@ class Turns:
 
     def put_back(self, *texts: str) -> None:
         """Take messages that had been taken and were not read, before all others that wait."""
+        self._unread = None
         self._waiting.extendleft(reversed(texts))
         self._urgent += len(texts)
         self._came.set()
@@ -104,7 +118,7 @@ class Turns:
 
     async def _take(self, text: str, turn: Callable[[str], Awaitable[str]]) -> None:
         error = ""
-        self.open = True
+        self.open, self._unread = True, text
         self._wake()
         self._emit(AgentStarted())
         try:

@@ -33,6 +33,7 @@ _NOT_SENT = {
     DiscardReason.TALKED_OVER: "talked over by the narration; not sent",
     DiscardReason.CUT_OFF: "cut off before you had finished; not sent",
     DiscardReason.TOO_EARLY: "no answer to what is asked now; not sent",
+    DiscardReason.UNCONFIRMED: "the agent ended before it showed that it has it; not sent again",
     DiscardReason.ECHO: "our own voice was heard; not sent",
     DiscardReason.TYPED_INSTEAD: "you typed instead; not sent",
     DiscardReason.TAKEN_BACK: "taken back",

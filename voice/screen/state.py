@@ -63,7 +63,7 @@ def after(state: ScreenState, event: Event) -> ScreenState:
             return replace(state, lost_frames=state.lost_frames + frames)
         case events.PartialTranscript(text):
             return replace(state, partial=text)
-        case events.Discarded(reason=DiscardReason.TAKEN_BACK, text=text):
+        case events.Discarded(reason=DiscardReason.TAKEN_BACK | DiscardReason.UNCONFIRMED, text=text):
             return _taken(state, text)
         case events.SpeechStarted() | events.UserMessage(source="voice") | events.Discarded():
             return replace(state, partial="")

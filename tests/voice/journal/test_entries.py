@@ -201,7 +201,7 @@ def test_walk_an_entry_that_nobody_accepted_is_always_somebodys_or_pending(steps
 
 
 def test_only_what_may_be_a_message_is_kept():
-    assert {"not_transcribed", "cut_off", "talked_over"} == KEPT_REASONS
+    assert {"not_transcribed", "cut_off", "talked_over", "unconfirmed"} == KEPT_REASONS
 
 
 def test_a_long_text_is_shown_in_part():

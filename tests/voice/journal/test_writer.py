@@ -113,7 +113,7 @@ async def test_what_was_delivered_is_kept_where_the_user_wants_that_and_goes_whe
 
 
 @pytest.mark.parametrize("reason", list(DiscardReason))
-async def test_what_is_no_message_is_kept_for_three_reasons_alone(make, folder, reason):
+async def test_what_is_no_message_is_kept_for_few_reasons_alone(make, folder, reason):
     async with make() as journal:
         spoken = journal.begin(FRAME)
         journal.append(spoken, FRAME)

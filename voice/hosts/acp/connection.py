@@ -18,6 +18,8 @@ from acp import PROTOCOL_VERSION, Client, RequestError, connect_to_agent, text_b
 from acp.schema import (
     AcceptElicitationResponse,
     AgentMessageChunk,
+    AgentPlanUpdate,
+    AgentThoughtChunk,
     AllowedOutcome,
     CancelElicitationResponse,
     ClientCapabilities,
@@ -37,6 +39,7 @@ from acp.schema import (
     ToolCallProgress,
     ToolCallStart,
     ToolCallUpdate,
+    UserMessageChunk,
 )
 from pydantic import ValidationError
 
@@ -66,6 +69,10 @@ _REASONS = {
 
 class Ears(Protocol):
     """Who hears what the agent does, and answers what it asks."""
+
+    def works(self) -> None:
+        """The agent does something that belongs to its turn, before what that is is told."""
+        ...
 
     def wrote(self, text: str) -> None:
         """The agent wrote a further part of a message."""
@@ -231,18 +238,24 @@ class _Client:
     async def session_update(self, session_id: str, update: Any, **meta: Any) -> None:  # noqa: ARG002
         if self.session and session_id != self.session:
             return  # of a session that the agent has begun by itself
+        if isinstance(update, UserMessageChunk | AgentThoughtChunk | AgentPlanUpdate):
+            self._ears.works()
         match update:
             case AgentMessageChunk(content=TextContentBlock(text=text)):
-                if self.remarks.is_banner(text) or is_of_subagent(update.field_meta):
+                if self.remarks.is_banner(text):
                     return
                 if self.remarks.is_remark(text, update.field_meta):
                     self._ears.remarked(text)
+                    return
+                self._ears.works()
+                if is_of_subagent(update.field_meta):
                     return
                 if update.message_id != self._message:
                     self._message = update.message_id
                     self._ears.paused()
                 self._ears.wrote(text)
             case ToolCallStart() | ToolCallProgress():
+                self._ears.works()
                 self._ears.paused()
                 self._hear_of_tool(update)
 
@@ -253,6 +266,7 @@ class _Client:
         options: list[PermissionOption],
         **meta: Any,  # noqa: ARG002
     ) -> RequestPermissionResponse:
+        self._ears.works()
         call = self._calls.get(tool_call.tool_call_id, _Call()).changed(tool_call)
         choices = [Choice(option.option_id, option.name, option.kind) for option in options]
         permission = Permission(call.title, choices, call.kind, call.input)
@@ -272,6 +286,7 @@ class _Client:
     ) -> AcceptElicitationResponse | DeclineElicitationResponse | CancelElicitationResponse:
         if not isinstance(mode, ElicitationFormSessionMode | ElicitationFormRequestMode):
             raise RequestError.invalid_params({"details": "only forms can be shown here"})
+        self._ears.works()
         schema = mode.requested_schema.model_dump(mode="json", by_alias=True, exclude_none=True)
         reply = FormReply(FormAction.CANCEL)
         try:

@@ -18,7 +18,7 @@ from voice.hosts.acp.program import Program, running
 from voice.hosts.acp.requests import Permission
 from voice.hosts.catalog import Ask
 from voice.hosts.turns import Turns
-from voice.ports import Delivery
+from voice.ports import Delivery, Unconfirmed
 from voice.tasks import lone_errors
 
 STARTS_WITHIN_S = 60.0
@@ -85,6 +85,11 @@ class AcpHost:
         """Whether a turn goes on, or waits to begin."""
         return self._connection is not None and self._turns.busy
 
+    @property
+    def unconfirmed(self) -> tuple[Unconfirmed, ...]:
+        """The message that the agent has answered in no way yet, and those that it is to get after that."""
+        return self._turns.unconfirmed
+
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
         """Start the program and a session in the working folder; at the end the program is ended.
@@ -93,6 +98,7 @@ class AcpHost:
         program ended are the first of this one.
         """
         self._lost, self._loss = anyio.Event(), ""
+        self._turns.confirm()  # what an earlier program died with was told
         with lone_errors():
             async with (
                 offered(self._tools, self._emit) as server,
@@ -184,6 +190,7 @@ class AcpHost:
             tasks.start_soon(self._stop_when_told, connection)
             try:
                 error = await connection.prompt(plain)
+                self._turns.confirm()
             except HostDied as died:  # what is told of that is how it ended, once
                 with anyio.move_on_after(_ENDS_WITHIN_S):
                     await self._lost.wait()
@@ -206,6 +213,10 @@ class AcpHost:
         self._emit(Notice(sentence))
 
     # What the connection hears and asks.
+
+    def works(self) -> None:
+        """The agent is at work on what it was given."""
+        self._turns.confirm()
 
     def wrote(self, text: str) -> None:
         """A further part; what comes outside of a turn is no answer to anybody."""

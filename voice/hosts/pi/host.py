@@ -30,7 +30,7 @@ from voice.hosts.pi.program import Pi, find_pi
 from voice.hosts.pi.requests import DIALOGS, QUIET, Request, read_request
 from voice.hosts.pi.rpc import LastWords, Rpc
 from voice.hosts.pi.turns import Turns
-from voice.ports import Delivery
+from voice.ports import Delivery, Unconfirmed
 from voice.tasks import lone_errors, send_signal
 
 _log = logging.getLogger(__name__)
@@ -77,6 +77,8 @@ class PiHost:
         self._environment = environment
         self._patience_s = patience_s
         self._run: _Run | None = None
+        self._unread: list[str] = []
+        """What Pi was given and has not told that its agent reads."""
 
     @property
     def name(self) -> str:
@@ -88,12 +90,18 @@ class PiHost:
         """Whether Pi is at work on a turn."""
         return self._run is not None and self._run.turns.busy
 
+    @property
+    def unconfirmed(self) -> tuple[Unconfirmed, ...]:
+        """What Pi was given, in whatever queue of its own, and has not told that its agent reads."""
+        return tuple(Unconfirmed(text) for text in self._unread)
+
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[None]:
         """Start Pi, and end it on leaving.
 
         Raises `HostMissing` where there is no Pi that can be used, `HostError` where it does not start.
         """
+        self._unread.clear()
         environment = dict(os.environ if self._environment is None else self._environment)
         pi = await to_thread.run_sync(find_pi, environment)
         bridge = Bridge(self._tools, refused=self._refused, mirrors=self.mirrors)
@@ -108,7 +116,7 @@ class PiHost:
                     raise HostError(f"{pi.path} cannot be started: {error.strerror or error}.") from error
                 async with _ended(process), anyio.create_task_group() as tasks:
                     self._run = run = _Run(
-                        pi, process, bridge, self._ask, self._emit, tasks, self._patience_s
+                        pi, process, bridge, self._ask, self._emit, tasks, self._patience_s, self._unread
                     )
                     try:
                         await run.start()
@@ -158,6 +166,7 @@ class _Run:
         emit: Emit,
         tasks: TaskGroup,
         patience_s: float,
+        unread: list[str],
     ) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -169,6 +178,7 @@ class _Run:
         self._emit = emit
         self._tasks = tasks
         self._patience_s = patience_s
+        self._unread = unread
         self._last_words = LastWords()
         self._left = False
         self._running_tools: set[str] = set()
@@ -214,16 +224,33 @@ class _Run:
         """Have Pi take a message."""
         await self._bridge.settled()  # so that it meets the tools that are to be there
         idle, begun = not self.turns.busy, self.turns.count
-        if spoken := text.startswith("/"):  # here it would be expanded
-            await self._bridge.say(text, behaviour)
-            data = None
-        else:
-            data = await self.rpc.command("prompt", message=text, streamingBehavior=behaviour)
+        if self.rpc.gone:
+            raise HostDied("Pi has ended.")
+        self._unread.append(text)
+        try:
+            if spoken := text.startswith("/"):  # here it would be expanded
+                await self._bridge.say(text, behaviour)
+                data = None
+            else:
+                data = await self.rpc.command("prompt", message=text, streamingBehavior=behaviour)
+        except HostDied:
+            raise
+        except HostError:
+            if self._bridge.connected:  # else Pi may have ended, which is seen there first
+                self._read(text)
+            raise
         handled = isinstance(data, Mapping) and data.get("disposition") == "handled"
+        if handled:
+            self._read(text)
         if idle and not handled and self.turns.count == begun:  # it may be over by now
             self._tell(*self.turns.started())
             if data is None and not spoken:  # an old Pi does not tell whether a run begins with it
                 self._tasks.start_soon(self._look)
+
+    def _read(self, text: str) -> None:
+        """A message that was given to Pi is no agent's to read."""
+        with suppress(ValueError):  # Pi may have settled meanwhile
+            self._unread.remove(text)
 
     async def interrupt(self) -> None:
         """Have Pi stop; it waits for its dialogs, so those are dismissed first."""
@@ -261,8 +288,12 @@ class _Run:
                 self._withdraw()
         elif kind == "queue_update":
             self._queued = bool(line.get("steering") or line.get("followUp"))
-        elif kind == "agent_settled" and self._queued and self._go_on():
-            return
+        elif kind == "agent_settled":
+            if self._queued and self._go_on():
+                return
+            self._unread.clear()
+        elif kind == "message_end" and self._unread and _is_of_user(line):
+            del self._unread[0]
         elif kind == "agent_end":
             self._running_tools.clear()
             self._withdraw()
@@ -291,6 +322,7 @@ class _Run:
                     continue
                 if not (state.get("isStreaming") or state.get("isCompacting") or self._retrying):
                     if not state.get("pendingMessageCount"):
+                        self._unread.clear()
                         self._tell(*self.turns.settled())
                         return
                     self._go_on()
@@ -377,6 +409,12 @@ class _Run:
         if not self._left:
             for event in events:
                 self._emit(event)
+
+
+def _is_of_user(line: Mapping[str, Any]) -> bool:
+    """Whether Pi tells of a message that its agent reads now: it was the user's, and may have waited."""
+    message = line.get("message")
+    return isinstance(message, Mapping) and message.get("role") == "user"
 
 
 @asynccontextmanager

@@ -59,7 +59,8 @@ class Rpc:
         self._writing = anyio.Lock()
         self._count = 0
         self._waiting: dict[str, _Command] = {}
-        self._gone = False
+        self.gone = False
+        """Whether Pi has closed its side."""
         self.heard = 0
         """How many lines have come: a sign of life."""
 
@@ -80,7 +81,7 @@ class Rpc:
         except _GONE:
             pass
         finally:
-            self._gone = True
+            self.gone = True
             for command in self._waiting.values():
                 command.answered.set()
 
@@ -107,7 +108,7 @@ class Rpc:
     async def write(self, line: Mapping[str, Any]) -> None:
         """Write one line, whole: half of one, left by a cancelled call, would garble the next."""
         try:
-            if self._gone:
+            if self.gone:
                 raise anyio.BrokenResourceError
             with anyio.fail_after(_WRITE_WITHIN_S, shield=True):
                 async with self._writing:

@@ -92,6 +92,14 @@ class SmallAgent:
             while not (FOLDER / "finish").exists():  # noqa: ASYNC110 - it is another program that tells it
                 await anyio.sleep(0.005)
             await self.write("done.")
+        elif what == "stall":
+            (FOLDER / "finish").unlink(missing_ok=True)
+            log("works", text)
+            while not (FOLDER / "finish").exists():  # noqa: ASYNC110 - it is another program that tells it
+                await anyio.sleep(0.005)
+        elif what == "wonder":
+            await self.client.session_update("one", update_agent_thought_text("I wonder."))
+            await self.act("stall")
         elif what == "ask":
             await self.request_permission()
         elif what == "choose":

@@ -21,10 +21,17 @@ from questionnaire import (
     questionnaire_toolset,
 )
 from questionnaire.testing import ScriptedPresenter
+from voice.chat import Chat
 from voice.checks import Abilities, check_host
 from voice.errors import HostError
-from voice.events import AssistantText
+from voice.events import AssistantDelta, AssistantText, Discarded, DiscardReason, HostLost, Notice
 from voice.hosts.acp.host import AcpHost
+from voice.journal.entries import Bounds
+from voice.journal.store import Store
+from voice.journal.writer import DiskJournal
+from voice.ports import Delivery, Unconfirmed
+from voice.settings import Settings
+from voice.testing import ScriptedParts
 
 pytestmark = pytest.mark.anyio
 
@@ -259,3 +266,102 @@ def test_without_the_library_there_is_one_sentence_with_the_command():
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert "pip install 'viva-voce[acp]'" in done.stdout
+
+
+# --- A message in the moment of its death ------------------------------------------------------------------
+
+
+class Conversation:
+    """A conversation with the small agent that keeps what is typed in a journal on disk."""
+
+    def __init__(self, agent, folder):
+        self.agent = agent
+        self.folder = folder
+        self.events = []
+
+    @asynccontextmanager
+    async def going_on(self):
+        def made(tools, ask, emit):
+            return AcpHost(self.agent.command, tools=tools, ask=ask, emit=emit)
+
+        async with (
+            DiskJournal(self.folder, self.notice, bounds=Bounds(1, 1)) as self.journal,
+            anyio.create_task_group() as tasks,
+        ):
+            self.chat = Chat(made, ScriptedParts().open, Settings(), self.events.append, journal=self.journal)
+            await tasks.start(lambda *, task_status: self.chat.run(voice=False, task_status=task_status))
+            yield
+            self.chat.quit()
+
+    def notice(self, sentence):
+        self.events.append(Notice(sentence))
+
+    async def until(self, fact):
+        with anyio.fail_after(60):
+            while not fact():  # noqa: ASYNC110 - it is another program that does it
+                await anyio.sleep(0.01)
+
+    async def pending(self):
+        await self.journal.written()
+        with Store(self.folder) as store:
+            return [(entry.text, entry.reason) for entry in store.found().pending]
+
+    async def left(self):
+        await self.journal.written()
+        with Store(self.folder) as store:
+            return [entry.text for entry in store.found().entries]
+
+    def of(self, kind):
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+async def test_a_message_that_it_is_killed_with_before_it_showed_anything_is_offered_and_not_sent_again(
+    agent, tmp_path
+):
+    at = Conversation(agent, tmp_path / "journal")
+    async with at.going_on():
+        at.chat.send("stall and delete it")
+        await at.until(lambda: agent.logged("works"))
+        assert await at.left() == ["stall and delete it"]
+        await agent.die()
+        await at.until(lambda: at.of(Discarded))
+        (dropped,) = at.of(Discarded)
+        assert (dropped.reason, dropped.text) == (DiscardReason.UNCONFIRMED, "stall and delete it")
+        assert await at.pending() == [("stall and delete it", DiscardReason.UNCONFIRMED)]
+        at.chat.send("say Here.")
+        await at.until(lambda: AssistantText("Here.") in at.events)
+    assert agent.read() == ["stall and delete it", "say Here."]
+    with Store(at.folder) as store:
+        (entry,) = store.found().pending
+    assert (entry.text, entry.whole) == ("stall and delete it", True)
+
+
+async def test_a_message_that_it_had_begun_with_when_it_was_killed_is_not_kept(agent, tmp_path):
+    at = Conversation(agent, tmp_path / "journal")
+    async with at.going_on():
+        at.chat.send("work")
+        await at.until(lambda: at.of(AssistantDelta))
+        await agent.die()
+        await at.until(lambda: at.of(HostLost))
+        at.chat.send("say Here.")
+        await at.until(lambda: AssistantText("Here.") in at.events)
+    assert at.of(Discarded) == []
+    assert agent.read() == ["work", "say Here."]
+    with Store(at.folder) as store:
+        assert store.found().entries == ()
+
+
+async def test_a_thought_shows_that_it_has_the_message(agent):
+    async with Asked().session(agent) as at:
+        await at.host.send("wonder")
+        assert at.host.unconfirmed == (Unconfirmed("wonder", written=False),)
+        with anyio.fail_after(60):
+            while not agent.logged("works") or at.host.unconfirmed:  # noqa: ASYNC110
+                await anyio.sleep(0.005)
+        assert at.host.busy
+        await at.host.send("say Later.", Delivery.STEER)
+        with anyio.fail_after(60):
+            while at.host.busy:  # noqa: ASYNC110
+                await anyio.sleep(0.005)
+        assert at.host.unconfirmed == ()
+        assert at.texts == ["Later."]

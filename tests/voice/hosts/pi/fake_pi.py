@@ -99,6 +99,16 @@ for line in sys.stdin:
             sys.stdout.flush()
             sys.stderr.write("out of memory\n")
             sys.exit(7)
+        case "die silently":
+            sys.exit(7)
+        case "die at once":
+            say(done)
+            sys.exit(7)
+        case "read":
+            say(done)
+            say({"type": "agent_start"})
+            say({"type": "message_end", "message": {"role": "user", "content": "read"}})
+            continue
         case "overlap":
             overlapping = True
             say({"type": "agent_start"})

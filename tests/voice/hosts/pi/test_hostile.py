@@ -12,6 +12,7 @@ from questionnaire import AdjustableToolset, Outcome, Status, questionnaire_tool
 from voice.errors import HostDied, HostError, HostMissing
 from voice.events import AgentEnded, AgentStarted, AssistantDelta, AssistantText, HostLost, Notice
 from voice.hosts.pi.host import PiHost
+from voice.ports import Delivery, Unconfirmed
 
 pytestmark = pytest.mark.anyio
 
@@ -82,6 +83,40 @@ async def test_a_peer_that_dies_in_the_middle_of_a_line_is_lost_with_its_last_wo
         await until(lambda: of(events, HostLost))
         assert not host.busy
         assert of(events, HostLost)[0].sentence == "Pi has ended: out of memory"
+
+
+async def test_what_it_is_given_is_unconfirmed_until_it_tells_that_its_agent_reads_it(fake_pi):
+    async with a_host(fake_pi) as (host, events):
+        await host.send("read")
+        await until(lambda: not host.unconfirmed)
+        assert host.busy
+        with pytest.raises(HostDied):
+            await host.send("die silently", Delivery.STEER)
+        await until(lambda: of(events, HostLost))
+        assert host.unconfirmed == (Unconfirmed("die silently"),)
+        with pytest.raises(HostDied):
+            await host.send("are you there?")
+        assert host.unconfirmed == (Unconfirmed("die silently"),), "what was never written is in no doubt"
+
+
+async def test_what_it_took_and_ended_before_its_agent_read_it_is_unconfirmed(fake_pi):
+    async with a_host(fake_pi) as (host, events):
+        with suppress(HostDied):  # its death may be seen first
+            await host.send("die at once")
+        await until(lambda: of(events, HostLost))
+        assert host.unconfirmed == (Unconfirmed("die at once"),)
+
+
+@pytest.mark.parametrize(("text", "refused"), [("twice", True), ("well", False)])
+async def test_what_it_refused_or_is_through_with_is_not_unconfirmed(text, refused, fake_pi):
+    async with a_host(fake_pi) as (host, events):
+        if refused:
+            with pytest.raises(HostError, match="no"):
+                await host.send(text)
+        else:
+            await host.send(text)
+        await until(lambda: of(events, AgentEnded))
+        assert host.unconfirmed == ()
 
 
 async def test_of_two_answers_for_one_command_the_first_counts(fake_pi):
