@@ -92,7 +92,7 @@ class SessionStatistics:
             case Discarded(source="keyboard"):
                 self.typed -= 1  # it was a message, to be a reply
             case Discarded(reason=reason):
-                self.spoken -= reason is DiscardReason.TOO_EARLY  # the same
+                self.spoken -= reason in (DiscardReason.TOO_EARLY, DiscardReason.UNCONFIRMED)  # the same
                 self.discarded[reason.value] += 1
             case FramesLost(frames):
                 self.frames_lost += frames

@@ -182,7 +182,7 @@ async def _keep_now_and_then(statistics: SessionStatistics) -> None:
 
 
 def _keep(statistics: SessionStatistics) -> None:
-    """Keep the numbers for `voice stats`; a session in which nothing happened leaves those of the last one."""
+    """Keep the numbers for `voice stats`; one in which nothing happened leaves those of the last session."""
     if statistics.counted:
         with suppress(OSError, SettingsError):
             keep(LAST_SESSION, statistics.as_json())
