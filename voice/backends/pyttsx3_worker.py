@@ -150,6 +150,7 @@ class _Speech:
         with _scratch_file() as path:
             self._engine.save_to_file(text, path)
             self._engine.runAndWait()
+            self._wait_until_idle()  # pyttsx3 waits for eSpeak no longer than 10 ms
             if self._error is not None:
                 raise self._error
             return _read(Path(path).read_bytes()) if self._finished else (b"", NORMAL_RATE)

@@ -153,6 +153,34 @@ async def test_a_whole_text_as_one_sound(engine: Pyttsx3Engine) -> None:
     assert whole.duration_s == pytest.approx(sum(part.duration_s for part in parts), rel=0.02)
 
 
+@on_linux
+def test_a_sound_that_a_busy_machine_makes_late_is_the_same() -> None:
+    code = """
+        import hashlib, sys, time
+        from voice.backends.pyttsx3_worker import prepare
+
+        answer = prepare({})
+        from pyttsx3.drivers import _espeak
+
+        take = _espeak.SynthCallback
+
+        def late(*sound):
+            time.sleep(float(sys.argv[1]))
+            return take(*sound)
+
+        _espeak.SetSynthCallback(late)
+        asked = {"do": "render", "voice": None, "language": "en", "rate": 1.0}
+        _, sound = answer(asked, b"Where should the new database live?")
+        print(len(sound), hashlib.sha256(sound).hexdigest(), file=sys.stderr)
+    """
+
+    def made(after_s: float) -> bytes:
+        program = [sys.executable, "-c", textwrap.dedent(code), str(after_s)]
+        return subprocess.run(program, capture_output=True, check=True).stderr
+
+    assert made(0.1) == made(0.0)
+
+
 # --- Words -----------------------------------------------------------------------------------------------
 
 
