@@ -54,6 +54,7 @@ from questionnaire.presenters.rpc import LineSplitter, RpcDialogs
 from questionnaire.presenters.terminal import Surroundings, TerminalPresenter, columns
 from questionnaire.presenters.terminal.canvas import Canvas, CanvasPresenter, Drawn, Resized, Typed
 from questionnaire.presenters.together import TogetherPresenter
+from questionnaire.presenters.writer import BackgroundWriter
 from questionnaire.progress import (
     Act,
     Back,
@@ -86,6 +87,7 @@ __all__ = [
     "Answer",
     "Attention",
     "Back",
+    "BackgroundWriter",
     "BadComposition",
     "BadSettings",
     "Bell",

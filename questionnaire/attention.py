@@ -2,9 +2,9 @@
 
 import json
 import logging
+import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Protocol, Self
 
 import anyio
@@ -131,5 +131,10 @@ async def attend(attention: Attention, label: str) -> None:
 
 
 def _to_terminal(text: str) -> None:
+    """Write to the controlling terminal, unless it takes nothing now: a bell is not waited for."""
     with suppress(OSError):
-        Path("/dev/tty").write_text(text)
+        terminal = os.open("/dev/tty", os.O_WRONLY | os.O_NONBLOCK)
+        try:
+            os.write(terminal, text.encode())
+        finally:
+            os.close(terminal)

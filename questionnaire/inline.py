@@ -6,8 +6,10 @@ Importing this loads prompt_toolkit, which runs on asyncio only, and rich.
 import os
 import termios
 import tty
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, TextIO
 
 from prompt_toolkit.application import Application
@@ -26,6 +28,7 @@ from prompt_toolkit.styles import Style
 from questionnaire.presenters.terminal.columns import Row
 from questionnaire.presenters.terminal.markdown import preview_rows as markdown_rows
 from questionnaire.presenters.terminal.reflow import reflows
+from questionnaire.presenters.writer import BackgroundWriter
 
 __all__ = [
     "InlineApplication",
@@ -42,6 +45,9 @@ __all__ = [
 _LONE_ESCAPE_S = 0.05
 """So soon after Esc the rest of a key that begins with it has come, if there is a rest."""
 
+MOST_HELD_ROWS = 5_000
+"""Of rows that a terminal does not take; it gets the last of them, and is told how many it missed."""
+
 # Bracketed paste off, attributes off, cursor shown, lines broken at the end: what drawing may have changed.
 _MODES_BACK = b"\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?7h"
 
@@ -49,8 +55,19 @@ _MODES_BACK = b"\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?7h"
 class InlineOutput(Vt100_Output):
     """prompt_toolkit's, which erases so that no terminal takes it for clearing the whole screen.
 
-    Some move what they think is being cleared into their history, as copies of the dialog.
+    Some move what they think is being cleared into their history, as copies of the dialog. With a `writer`
+    it waits for no terminal that takes nothing.
     """
+
+    writer: BackgroundWriter | None = None
+
+    def flush(self) -> None:
+        """Write what was drawn."""
+        if self.writer is None:
+            super().flush()
+            return
+        drawn, self._buffer = "".join(self._buffer), []
+        self.writer.write(drawn.encode(errors="replace"))
 
     def erase_down(self) -> None:
         """Erase from the cursor to the end of the screen."""
@@ -61,7 +78,8 @@ class InlineApplication(Application[None]):
     """prompt_toolkit's, which knows how far the rows on the screen have moved when its size changes.
 
     `gained` is given the new width and says how many rows further down the cursor is. `edits` says whether
-    the usual keys that edit a buffer are bound.
+    the usual keys that edit a buffer are bound. While the terminal takes nothing nothing is drawn; then it is
+    drawn as things are by then, below all that was to be printed.
     """
 
     def __init__(self, *, gained: Callable[[int], int], edits: bool = False, **options: Any) -> None:
@@ -70,33 +88,49 @@ class InlineApplication(Application[None]):
         if not edits:
             self._default_bindings = KeyBindings()
         self._gained = gained
-        self._held_back: list[Row] = []
+        self._held_back: deque[Row] = deque(maxlen=MOST_HELD_ROWS)
+        self._missed = 0
+        self._catching_up = False
         self._width: int | None = None
         """That of the terminal when something was drawn last."""
 
     async def show(self) -> None:
         """Show it until `exit`. Raises `EOFError` where the terminal hangs up."""
         self._width = None
-        await self.run_async(handle_sigint=False, set_exception_handler=False)
+        try:
+            await self.run_async(handle_sigint=False, set_exception_handler=False)
+        finally:
+            self._catching_up = False
+            with suppress(OSError):
+                self.print_above(())
 
     def print_above(self, rows: Iterable[Row]) -> None:
         """Print rows above what is drawn; they are the terminal's from then on. Waits for nothing.
 
-        While another program has the terminal they are kept until it gives it back.
+        While another program has the terminal they are kept until it gives it back, and while it takes
+        nothing until it does.
         """
-        self._held_back += rows
-        if not self._held_back or self._running_in_terminal:
-            return
+        for row in rows:
+            self._missed += len(self._held_back) == MOST_HELD_ROWS
+            self._held_back.append(row)
         shown = self._is_running and not self.is_done
+        if not self._held_back or self._running_in_terminal or (shown and self.is_behind()):
+            return
         if shown:
             self._follow_cursor()
             self.renderer.erase()
-        rows, self._held_back = self._held_back, []
+        missed: list[Row] = (
+            [(("", f"({self._missed} rows are missing here: the terminal took nothing.)"),)]
+            if self._missed
+            else []
+        )
         fragments: StyleAndTextTuples = [
             fragment
-            for row in rows
+            for row in (*missed, *self._held_back)
             for fragment in [*((classes(style), text) for style, text in row), ("", "\r\n")]
         ]
+        self._held_back.clear()
+        self._missed = 0
         print_formatted_text(self.output, fragments, self._merged_style, color_depth=self.color_depth)
         if shown:
             self._redraw()
@@ -133,7 +167,26 @@ class InlineApplication(Application[None]):
             gained += max(0, max(used, default=0) - 1) // width
         return gained
 
+    def is_behind(self) -> bool:
+        """Whether the terminal has not taken what was drawn; then it is drawn anew as soon as it has."""
+        writer = self.output.writer if isinstance(self.output, InlineOutput) else None
+        if writer is None or not writer.held:
+            return False
+        if not self._catching_up:
+            self._catching_up = True
+            self.create_background_task(self._catch_up(writer))
+        return True
+
+    async def _catch_up(self, writer: BackgroundWriter) -> None:
+        await writer.taken()
+        self._catching_up = False
+        with suppress(OSError):  # it has hung up, which is found out where keys are waited for
+            self.print_above(())
+            self._redraw()
+
     def _redraw(self, render_as_done: bool = False) -> None:
+        if not render_as_done and self._is_running and self.is_behind():
+            return
         self._follow_cursor()
         super()._redraw(render_as_done)
 
@@ -173,16 +226,21 @@ def classes(style: str) -> str:
 
 
 @contextmanager
-def terminal_of(read_fd: int, write_fd: int) -> Iterator[tuple[Vt100Input, InlineOutput]]:
+def terminal_of(
+    read_fd: int, write_fd: int, writer: BackgroundWriter | None = None
+) -> Iterator[tuple[Vt100Input, InlineOutput]]:
     """The terminal behind two open file descriptors as prompt_toolkit's input and output.
 
-    They are not closed, and the terminal's modes are as before at the end.
+    They are not closed, and the terminal's modes are as before at the end. With a ``writer`` what is drawn
+    goes through it.
     """
-    with modes_kept(read_fd, write_fd), _text_files(read_fd, write_fd) as (source, sink):
+    write = partial(os.write, write_fd) if writer is None else writer.write
+    with modes_kept(read_fd, write), _text_files(read_fd, write_fd) as (source, sink):
         output = InlineOutput.from_pty(
             sink, term=os.environ.get("TERM"), default_color_depth=ColorDepth.from_env()
         )
         assert isinstance(output, InlineOutput)
+        output.writer = writer
         output.enable_cpr = False  # an answer that never comes would be waited for, and complained of
         yield Vt100Input(source), output
 
@@ -225,13 +283,13 @@ def _text_files(read_fd: int, write_fd: int) -> Iterator[tuple[TextIO, TextIO]]:
 
 
 @contextmanager
-def modes_kept(read_fd: int, write_fd: int) -> Iterator[None]:
+def modes_kept(read_fd: int, write: Callable[[bytes], object]) -> Iterator[None]:
     """Bring the terminal's modes back at the end, whatever became of what was drawn."""
     before = termios.tcgetattr(read_fd)
     try:
         yield
     finally:
         with suppress(OSError):
-            os.write(write_fd, _MODES_BACK)
+            write(_MODES_BACK)
         with suppress(termios.error):
             termios.tcsetattr(read_fd, termios.TCSANOW, before)

@@ -14,6 +14,7 @@ from anyio import current_time, get_cancelled_exc_class, wait_readable
 from anyio.lowlevel import checkpoint
 
 from questionnaire.errors import NoInterface, TerminalLost
+from questionnaire.presenters.writer import BackgroundWriter
 
 _CHUNK_BYTES = 4096
 _FALLBACK_WIDTH = 80
@@ -21,6 +22,9 @@ _FALLBACK_WIDTH = 80
 GUARD_S = 0.3
 """Lines that come sooner after a question was written were meant for what stood there before; so are those
 that follow them sooner than this."""
+
+MOST_HELD_BYTES = 1_000_000
+"""Of lines that a terminal does not take; it gets no more of them then, and is told how many it missed."""
 
 _TOO_SOON = "That came too soon to be meant for this. Please type it again."
 
@@ -63,12 +67,15 @@ class FileLines:
     """A `LineTerminal` over two open file descriptors, which it does not close.
 
     It waits for input on the event loop, not in a thread, so that a cancelled read leaves nothing behind
-    that would eat the next line or keep the process from ending.
+    that would eat the next line or keep the process from ending. With a ``writer`` it goes on where the
+    terminal takes nothing; a line that is typed meanwhile answers no prompt.
     """
 
-    def __init__(self, read_fd: int, write_fd: int) -> None:
+    def __init__(self, read_fd: int, write_fd: int, writer: BackgroundWriter | None = None) -> None:
         self._read_fd = read_fd
         self._write_fd = write_fd
+        self._writer = writer
+        self._missed = 0
         self._unread = b""
         self._is_terminal = os.isatty(read_fd)
         self._dropped = b""
@@ -84,17 +91,21 @@ class FileLines:
 
     def write_line(self, line: str) -> None:
         """Write one line."""
-        self._write(line + "\n")
+        if self._writer and self._writer.held > MOST_HELD_BYTES:
+            self._missed += 1
+            return
+        self._write(self._told_missed() + line + "\n")
 
     async def read_line(self, prompt: str) -> str | None:
         """Return the next line; a last one that the end of input cuts short counts as a line.
 
         What comes on a terminal sooner than `GUARD_S` after `discard` is dropped, and that is said.
         """
-        self._write(prompt)
+        self._write(self._told_missed() + prompt)
         while True:
             line = await self._next()
-            if current_time() >= self._lines_from_s:
+            unseen = bool(prompt) and self._is_terminal and self._writer is not None and self._writer.held > 0
+            if current_time() >= self._lines_from_s and not unseen:
                 return None if line is None else _text(line)
             self._lines_from_s = current_time() + GUARD_S
             self._forget()
@@ -161,9 +172,16 @@ class FileLines:
                 raise TerminalLost("the terminal hung up")  # which is not the user's Ctrl-D
             return chunk
 
+    def _told_missed(self) -> str:
+        missed, self._missed = self._missed, 0
+        return f"({missed} lines are missing here: the terminal took nothing.)\n" if missed else ""
+
     def _write(self, text: str) -> None:
         data = text.encode(errors="replace")
         try:
+            if self._writer is not None:
+                self._writer.write(data)
+                return
             while data:
                 data = data[os.write(self._write_fd, data) :]
         except OSError as error:

@@ -236,7 +236,7 @@ def test_an_error_of_the_agent_is_shown_where_it_was_made(report):
     ("name", "sentence"),
     [
         ("test_no_agent", "'shop' is no agent. To mend it: give an async function"),
-        ("test_no_field", "'setings' is no field; there are title, about, settings"),
+        ("test_no_field", "'setings' is no field; did you mean 'settings'?"),
         ("test_no_weights", "The model folder /nowhere, from the setting of the model, does not exist."),
         ("test_no_recording", "nowhere.wav. To mend it: check the path"),
     ],

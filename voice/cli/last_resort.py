@@ -1,7 +1,7 @@
 """The end of a program that cannot end in order: its event loop is stuck in a call.
 
-A terminal that takes nothing (a connection that hangs, a multiplexer that was stopped) holds whoever writes
-to it for ever, and the loop would never hear of the signal.
+A library that writes to a terminal that takes nothing is held by it for ever, as it is by a driver that
+hangs, and the loop would never hear of the signal.
 """
 
 from __future__ import annotations

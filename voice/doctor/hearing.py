@@ -57,6 +57,7 @@ async def microphone(settings: Settings) -> Finding:
     device = make_microphone(settings.hearing, on_notice=told.append, stand_in=True)
     heard: list[Samples] = []
     async with device.open() as frames:
+        notices = tuple(told)  # what it tells later is judged here
         async for frame in frames:
             heard.append(frame)
             seconds = len(heard) * FRAME_S
@@ -72,9 +73,10 @@ async def microphone(settings: Settings) -> Finding:
         "clipped": level.clipped,
     }
     if judged.silent:
-        return fails("microphone", detail, judged.mend, figures=figures)
-    mend = judged.mend or (ANOTHER_DEVICE if told else None)
-    return works("microphone", detail, mend=mend, figures=figures, notices=told)
+        besides = "".join(f". {notice}" for notice in notices)
+        return fails("microphone", detail, judged.mend, private=besides, figures=figures)
+    mend = judged.mend or (ANOTHER_DEVICE if notices else None)
+    return works("microphone", detail, mend=mend, figures=figures, notices=notices)
 
 
 @asynccontextmanager

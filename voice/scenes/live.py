@@ -38,7 +38,8 @@ from voice.scenes.clock import virtual_loop
 from voice.scenes.expecting import Happened
 from voice.scenes.outside import Outside
 from voice.scenes.played import Played
-from voice.scenes.playing import Play, perform
+from voice.scenes.playing import LONGEST_S, Play, perform
+from voice.scenes.reading import no_field
 from voice.scenes.script import EventPattern, Happening, Scene
 from voice.scenes.telling import timeline
 from voice.settings import SpeakingSettings
@@ -98,8 +99,8 @@ class LiveSession:
     ``folder``. With ``whisper`` that understands what is said; else each text is understood as it is given.
 
     The methods block until what they do has been carried out, and no agent's turn and no narration goes on
-    any more (with ``wait`` false: until it is done). They raise what the agent raised, where that is a
-    function.
+    any more (with ``wait`` false: until it is done); an agent that does not finish is waited for 120 s of the
+    session. They raise what the agent raised, where that is a function.
 
     Raises `SceneError` for fields that are not usable, `SettingsError` for what is no agent, and `VoiceError`
     where Voice cannot be switched on.
@@ -128,6 +129,9 @@ class LiveSession:
         self._spoken: list[_Spoken] = []
         self._sounds = False
         self._failed: Exception | None = None
+        self._given_up: list[int] = []
+        """How many events there were each time when an agent at work was waited for no longer."""
+        self._endless = False
         self._forgiven: set[str] = set()
 
     def __enter__(self) -> LiveSession:
@@ -200,12 +204,13 @@ class LiveSession:
     def settle(self) -> None:
         """Let time pass until nothing goes on any more, or nothing but that an answer is waited for."""
         __tracebackhide__ = True
-        self._carry_out(_settle)
+        self._carry_out(self._settle)
 
     def end(self) -> None:
         """End the session, whatever goes on. What came of it can still be read."""
         if self._over.done():
             return
+        self._endless = self._never_finished()
         if not self._next.done():  # between two steps
             self._next.set_result(_Asked(None, concurrent.futures.Future()))
         else:
@@ -281,6 +286,8 @@ class LiveSession:
             elif isinstance(event, HostLost):
                 found.append(f"The agent was lost: {event.sentence}")
         found += [f"The agent never accepted {text!r}." for text in played.waiting]
+        if self._endless or self._never_finished():
+            found.append(f"The agent did not finish its turn: it was waited for {LONGEST_S:g} s.")
         if self._next.done() and not self._over.done():
             found.append(f"The session did not end within {ENDS_WITHIN_S:g} s: its agent hangs.")
         return found
@@ -297,6 +304,13 @@ class LiveSession:
                     f"{what} was said at {spoken.at_s:.2f} s, and nobody heard it (status then: {status})."
                 )
         return found
+
+    def _never_finished(self) -> bool:
+        """Whether the agent is still in a turn that was waited for; not once the session has ended."""
+        if not self._given_up or self._over.done():
+            return False
+        since = self._so_far.events[self._given_up[-1] :]
+        return not any(isinstance(event, AgentEnded | HostLost) for event in since)
 
     def _asked_in_vain(self, happened: tuple[Happened, ...]) -> list[str]:
         """What the transcriber was asked for though nobody spoke."""
@@ -334,9 +348,13 @@ class LiveSession:
             if wrong := play.so_far.complaints[before:]:
                 raise AssertionError(" ".join(wrong).partition(": ")[2])
             if wait:
-                await play.settle()
+                await self._settle(play)
 
         self._carry_out(do)
+
+    async def _settle(self, play: Play) -> None:
+        if not await play.settle():
+            self._given_up.append(len(play.so_far.events))
 
     def _carry_out(self, step: _Step) -> None:
         """Have the session's thread take a step; raises what comes of it, which is no complaint then."""
@@ -429,10 +447,6 @@ async def _nothing(_: Play) -> None:
     pass
 
 
-async def _settle(play: Play) -> None:
-    await play.settle()
-
-
 def _forget_the_loop() -> None:
     """Have nothing in this context say that an event loop runs here: that is so in the caller's thread."""
     try:
@@ -452,5 +466,5 @@ def _model(kind: Any, fields: Mapping[str, Any]) -> Any:
         name = " ".join(str(part) for part in problem["loc"])
         message = problem["msg"].removeprefix("Value error, ")
         if problem["type"] == "extra_forbidden":
-            raise SceneError(f"{name!r} is no field; there are {', '.join(kind.model_fields)}.") from None
+            raise SceneError(no_field(problem["loc"], kind)) from None
         raise SceneError(f"{name}: {message}".removeprefix(": ")) from None

@@ -242,9 +242,13 @@ class Play:
         """Wait for an event, if it has not come since what was done last began; returns whether it came."""
         return await self._came(pattern, self._since, within_s)
 
-    async def settle(self) -> None:
-        """Wait until nothing goes on any more, or nothing but that an answer is waited for."""
+    async def settle(self) -> bool:
+        """Wait until nothing goes on any more, or nothing but that an answer is waited for.
+
+        For no longer than `LONGEST_S`; returns whether the agent is not at work then.
+        """
         await self._settle(anyio.current_time(), asked=True)
+        return not self._at_work(asked=True)
 
     # --- Making it -----------------------------------------------------------------------------------------
 
@@ -437,13 +441,15 @@ class Play:
             while True:
                 last_s = max(over_s, self._happened[-1].clock_s if self._happened else 0.0)
                 await anyio.sleep_until(last_s + QUIET_S)
-                at_work = self._host is not None and self._host.busy
-                if asked and (self._asked or self._stage.screen.open):
-                    at_work = False
-                if self._stage.playing or at_work:
+                if self._stage.playing or self._at_work(asked=asked):
                     await self._changed.wait()
                 elif not self._happened or self._happened[-1].clock_s <= last_s:
                     return
+
+    def _at_work(self, *, asked: bool) -> bool:
+        if asked and (self._asked or self._stage.screen.open):
+            return False
+        return self._host is not None and self._host.busy
 
     async def _over(self) -> None:
         """Wait until the conversation has ended."""

@@ -169,9 +169,7 @@ def _in_words(error: ValidationError, tree: yaml.Node, path: Path) -> str:
     more = error.error_count() - 1
     also = f" ({more} more after that)" if more else ""
     if problem["type"] == "extra_forbidden":
-        known = get_close_matches(name, _fields_beside(place), 1, 0.6)
-        meant = f"; did you mean {known[0]!r}?" if known else f"; there are {_listed(place)}."
-        return f"{where}: {name!r} is no field{meant}{also}"
+        return f"{where}: {no_field(place)}{also}"
     if problem["type"] == "missing":
         return f"{where}: {name!r} is missing.{also}"
     message = problem["msg"]
@@ -197,18 +195,21 @@ _SHORT = reprlib.Repr()
 _SHORT.maxlevel, _SHORT.maxstring = 3, 80
 
 
-def _fields_beside(place: tuple[int | str, ...]) -> list[str]:
+def no_field(place: tuple[int | str, ...], model: Any = Scene) -> str:
+    """The words about a name that no field has, at this place below a model: which one may be meant."""
+    name, beside = str(place[-1]), _fields_beside(place, model)
+    known = get_close_matches(name, beside, 1, 0.6)
+    meant = f"did you mean {known[0]!r}?" if known else f"there are {', '.join(beside)}."
+    return f"{name!r} is no field; {meant}"
+
+
+def _fields_beside(place: tuple[int | str, ...], model: Any) -> list[str]:
     """The names that could stand where an unknown one does."""
-    model: Any = Scene
     for part in place[:-1]:
         if isinstance(part, int):
             continue
         model = _model_of(model, part)
     return [field.alias or name for name, field in model.model_fields.items() if name != "file"]
-
-
-def _listed(place: tuple[int | str, ...]) -> str:
-    return ", ".join(_fields_beside(place))
 
 
 def _model_of(model: Any, name: str) -> Any:

@@ -12,7 +12,14 @@ from collections.abc import Callable
 
 import anyio
 
-from questionnaire import FileLines, Interview, LinearPresenter, Presenter, TerminalLost
+from questionnaire import (
+    BackgroundWriter,
+    FileLines,
+    Interview,
+    LinearPresenter,
+    Presenter,
+    TerminalLost,
+)
 from voice.events import (
     DevicesInUse,
     Event,
@@ -51,7 +58,8 @@ class PlainChat:
         self, read_fd: int, write_fd: int, *, settings_told: tuple[str, ...] = (), show_latency: bool = False
     ) -> None:
         self.orders: dict[Order, Callable[[str], None]] = {}
-        self._lines = FileLines(read_fd, write_fd)
+        self._writer = BackgroundWriter(write_fd)
+        self._lines = FileLines(read_fd, write_fd, self._writer)
         self._is_terminal = os.isatty(read_fd)
         self._wraps = os.isatty(write_fd)
         self._settings_told = settings_told
@@ -102,10 +110,11 @@ class PlainChat:
         Where input that is no terminal ends, what it asked for is still done, and Voice goes on if it is on.
         """
         self._talk = talk
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._armed.watch)
-            await self._read_lines()
-            tasks.cancel_scope.cancel()
+        with self._writer:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._armed.watch)
+                await self._read_lines()
+                tasks.cancel_scope.cancel()
         self._aside.set()
         return LEFT if self._code is None else self._code
 

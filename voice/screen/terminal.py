@@ -21,7 +21,7 @@ from prompt_toolkit.key_binding.key_processor import KeyPress
 from prompt_toolkit.layout import BufferControl, ConditionalContainer, Dimension, HSplit, Layout, Window
 from prompt_toolkit.layout.controls import FormattedTextControl
 
-from questionnaire import Interview, Presenter, Surroundings, TerminalPresenter
+from questionnaire import BackgroundWriter, Interview, Presenter, Surroundings, TerminalPresenter
 from questionnaire.inline import (
     InlineApplication,
     classes,
@@ -68,6 +68,7 @@ class ChatTerminal:
     ) -> None:
         self.orders: dict[Order, Callable[[str], None]] = {}
         self._fds = (read_fd, write_fd)
+        self._writer = BackgroundWriter(write_fd)
         self._settings_told = settings_told
         self._story = Story(show_latency=show_latency)
         self._state = ScreenState()
@@ -85,7 +86,7 @@ class ChatTerminal:
         self._begun = anyio.Event()
         self._last_key_s = self._sends_from_s = float("-inf")
         self._input = Buffer(multiline=True, history=InMemoryHistory(), on_text_changed=self._typed)
-        around = lambda: Surroundings(self._footer, self._keys_around(), _looks())  # noqa: E731
+        around = lambda: Surroundings(self._footer, self._keys_around(), _looks(), self._writer)  # noqa: E731
         self._dialogs = TerminalPresenter(self._terminal, around=around)
 
     @property
@@ -114,7 +115,7 @@ class ChatTerminal:
         Returns an exit code; however it ends, the terminal's modes are as before, and nothing is drawn.
         """
         self._talk = talk
-        with terminal_of(*self._fds) as (keys, output):
+        with self._writer, terminal_of(*self._fds, self._writer) as (keys, output):
             above = Window(FormattedTextControl(self._above), dont_extend_height=True)
             input_line = Window(
                 BufferControl(self._input),
@@ -358,7 +359,7 @@ class ChatTerminal:
                     "".join(text for _, text in row)
                     for row in rows(os.get_terminal_size(self._fds[1])[0] - 1)
                 )
-                os.write(self._fds[1], "".join(f"{line}\n" for line in lines).encode(errors="replace"))
+                self._writer.write("".join(f"{line}\n" for line in lines).encode(errors="replace"))
             return
         app = running_application() or self._app
         if app is None or not self._begun.is_set():

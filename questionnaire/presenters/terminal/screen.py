@@ -52,8 +52,8 @@ class TerminalScreen:
 
         However it ends, the dialog is off the screen then, and the terminal's modes are as before.
         """
-        with terminal_of(*self._fds) as (keys, output):
-            around = self._around or Surroundings()
+        around = self._around or Surroundings()
+        with terminal_of(*self._fds, around.writer) as (keys, output):
             keyboard = Keyboard(self._press, lambda: self._safely(self._interrupted), around.keys)
             rows = Window(_Rows(self), wrap_lines=False, dont_extend_height=True)
             footer = Window(FormattedTextControl(self._footer), dont_extend_height=True, wrap_lines=False)
@@ -123,7 +123,7 @@ class TerminalScreen:
         return rows_gained(drawn, width) if drawn is not None and reflows(os.environ) else 0
 
     def _drawn(self) -> None:
-        if self._app is not None and not self._app.is_done:
+        if self._app is not None and not self._app.is_done and not self._app.is_behind():
             self._dialog.drawn()
 
     def _safely(self, do: Callable[[], None]) -> None:
@@ -147,6 +147,8 @@ class TerminalScreen:
 
     async def _edit(self) -> None:
         """Open the text of the field in the user's editor, and take over what it became."""
+        if self._around is not None and self._around.writer is not None:
+            await self._around.writer.taken()  # the editor writes past it
         text, app = self._dialog.text, self._app
         if text is None or app is None:
             return

@@ -189,6 +189,23 @@ def test_a_message_that_the_agent_never_took_is_a_complaint(live):
     assert session.complaints == ["The agent never accepted 'And then?'."]
 
 
+def test_an_agent_that_does_not_finish_its_turn_is_a_complaint(live):
+    async def hangs(text):
+        await anyio.sleep(0 if text == "Hello." else 1e6)
+
+    session = live(hangs)
+    session.send("Hello.")
+    assert session.complaints == []
+    session.send("Work.")
+    told = ["The agent did not finish its turn: it was waited for 120 s."]
+    assert session.complaints == told
+    session.do(interrupt=True)
+    assert session.complaints == []  # nobody waits for it any more
+    session.send("Work again.")
+    session.end()
+    assert session.complaints == told
+
+
 def test_a_failed_turn_is_a_complaint(live):
     def make(tools, ask, emit):
         async def agent(text):
@@ -206,7 +223,7 @@ def test_a_failed_turn_is_a_complaint(live):
 def test_what_cannot_be_used_is_one_sentence(live):
     session = live(shop)
     for step, error, sentence in [
-        (lambda: session.do(kei="F2"), SceneError, "'kei' is no field; there are at, after"),
+        (lambda: session.do(kei="F2"), SceneError, "'kei' is no field; did you mean 'key'"),
         (lambda: session.do(key="F9"), SceneError, "key: "),
         (lambda: session.until("naration_ended"), SceneError, "did you mean 'narration_ended'"),
         (lambda: session.say(), SceneError, "Nothing is given that could be understood"),
@@ -216,8 +233,10 @@ def test_what_cannot_be_used_is_one_sentence(live):
     ]:
         with pytest.raises(error, match=sentence):
             step()
-    with pytest.raises(SceneError, match="'setings' is no field"):
+    with pytest.raises(SceneError, match="'setings' is no field; did you mean 'settings'"):
         live(shop, setings={})
+    with pytest.raises(SceneError, match="'loud' is no field; there are microphone, duplex"):
+        live(shop, settings={"hearing": {"loud": True}})
     assert session.complaints == []
     session.end()
     with pytest.raises(SceneError, match="The session has ended"):

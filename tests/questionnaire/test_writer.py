@@ -1,0 +1,168 @@
+import os
+import pty
+import termios
+import threading
+import tty
+
+import anyio
+import pytest
+
+from questionnaire.presenters import writer as writing
+from questionnaire.presenters.lines import MOST_HELD_BYTES, FileLines
+from questionnaire.presenters.writer import BackgroundWriter
+
+pytestmark = pytest.mark.anyio
+
+WITHIN_S = 60
+MORE_THAN_IT_HOLDS = b"0123456789abcdef" * 20_000
+
+
+@pytest.fixture
+def terminal():
+    controller, fd = pty.openpty()
+    tty.setraw(fd)
+    yield controller, fd
+    os.close(fd)
+    os.close(controller)
+
+
+def read_all(controller, count):
+    """Read so much; a read that gets nothing would hang, and the time limit of the tests ends it."""
+    read = b""
+    while len(read) < count:
+        read += os.read(controller, 65_536)
+    return read
+
+
+async def test_what_a_terminal_takes_is_written_at_once_and_in_order(terminal):
+    controller, fd = terminal
+    with BackgroundWriter(fd) as writer:
+        for number in range(100):
+            writer.write(b"%03d" % number)
+    assert not writer.held
+    assert read_all(controller, 300) == b"".join(b"%03d" % number for number in range(100))
+
+
+async def test_a_terminal_that_takes_nothing_holds_nobody_up_and_gets_all_when_it_goes_on(terminal):
+    controller, fd = terminal
+    writer = BackgroundWriter(fd)
+    writer.write(MORE_THAN_IT_HOLDS)
+    writer.write(b"the end")
+    assert writer.held
+    with anyio.fail_after(WITHIN_S):
+        whole = await anyio.to_thread.run_sync(read_all, controller, len(MORE_THAN_IT_HOLDS) + 7)
+        await writer.taken()
+    assert whole == MORE_THAN_IT_HOLDS + b"the end"
+    assert not writer.held
+
+
+async def test_the_end_waits_for_a_slow_terminal_and_for_a_stuck_one_not_long(terminal, monkeypatch):
+    controller, fd = terminal
+    read = []
+    slow = threading.Thread(target=lambda: read.append(read_all(controller, len(MORE_THAN_IT_HOLDS))))
+    with BackgroundWriter(fd) as writer:
+        writer.write(MORE_THAN_IT_HOLDS)
+        slow.start()
+    slow.join(WITHIN_S)
+    assert read == [MORE_THAN_IT_HOLDS]
+    monkeypatch.setattr(writing, "STALLED_S", 0.1)
+    with BackgroundWriter(fd) as stuck:
+        stuck.write(MORE_THAN_IT_HOLDS)
+    stuck.write(b"never")
+    assert not stuck.held
+    termios.tcflush(controller, termios.TCIFLUSH)
+
+
+async def test_after_the_end_all_is_written_before_a_write_returns(terminal):
+    controller, fd = terminal
+    with BackgroundWriter(fd) as writer:
+        writer.write(b"before")
+    writer.write(b"after")
+    assert not writer.held
+    assert read_all(controller, 11) == b"beforeafter"
+
+
+async def test_who_writes_hears_that_nobody_reads_any_more():
+    read_fd, write_fd = os.pipe()
+    os.close(read_fd)
+    writer = BackgroundWriter(write_fd)
+
+    async def write_until_told():
+        while True:
+            writer.write(b"anything")
+            await anyio.sleep(0.01)
+
+    with anyio.fail_after(WITHIN_S), pytest.raises(BrokenPipeError):
+        await write_until_told()
+    with pytest.raises(BrokenPipeError):
+        writer.write(b"anything")
+    os.close(write_fd)
+
+
+async def test_another_program_may_have_made_the_terminal_one_that_does_not_wait(terminal):
+    controller, fd = terminal
+    os.set_blocking(fd, False)
+    writer = BackgroundWriter(fd)
+    writer.write(MORE_THAN_IT_HOLDS)
+    with anyio.fail_after(WITHIN_S):
+        whole = await anyio.to_thread.run_sync(read_all, controller, len(MORE_THAN_IT_HOLDS))
+        await writer.taken()
+    assert whole == MORE_THAN_IT_HOLDS
+
+
+async def test_lines_that_are_too_many_to_be_held_are_counted_where_they_are_missing(terminal):
+    controller, fd = terminal
+    writer = BackgroundWriter(fd)
+    lines = FileLines(fd, fd, writer)
+    writer.write(MORE_THAN_IT_HOLDS * 2)
+    line = "x" * (MOST_HELD_BYTES - 1)
+    for _ in range(4):  # one fits, as a rule; how many is decided by what the terminal has taken
+        lines.write_line(line)
+    with anyio.fail_after(WITHIN_S):
+        await anyio.to_thread.run_sync(read_all, controller, writer.held)
+        reading = threading.Event()
+
+        def read_on():
+            told = b""
+            while b"the last" not in told:
+                told = told[-1000:] + os.read(controller, 65_536)
+            reading.set()
+            return told
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(write_last, writer, lines)
+            told = await anyio.to_thread.run_sync(read_on)
+    assert b"(3 lines are missing here: the terminal took nothing.)\nthe last" in told
+
+
+async def write_last(writer, lines):
+    await writer.taken()
+    lines.write_line("the last")
+
+
+async def test_a_line_typed_before_a_question_could_be_seen_is_no_answer_to_it(terminal):
+    controller, fd = terminal
+    writer = BackgroundWriter(fd)
+    lines = FileLines(fd, fd, writer)
+    writer.write(MORE_THAN_IT_HOLDS)
+    lines.write_line("Merge how?")
+    os.write(controller, b"typed blindly\n")
+    answers = []
+
+    async def ask():
+        answers.append(await lines.read_line("> "))
+
+    def read_until(text):
+        told = b""
+        while text not in told:
+            told = told[-1000:] + os.read(controller, 65_536)
+
+    with anyio.fail_after(WITHIN_S):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            await anyio.wait_all_tasks_blocked()
+            await anyio.to_thread.run_sync(read_until, b"too soon to be meant for this")
+            await writer.taken()
+            await anyio.sleep(0.5)
+            os.write(controller, b"seen\n")
+    assert answers == ["seen"]
