@@ -180,7 +180,10 @@ def examine_folder(folder: Path) -> Finding:
         )
     pending = 0
     if folder.is_dir():
-        if stat.S_IMODE(folder.stat().st_mode) & 0o077:
+        at = folder.lstat()
+        # What is a link, or somebody else's, is not used at all, and is nothing to be closed to others.
+        ours = stat.S_ISDIR(at.st_mode) and at.st_uid == os.getuid()
+        if ours and stat.S_IMODE(at.st_mode) & 0o077:
             return found("others can read what is kept", f"chmod 700 '{folder}'", ok=True)
         try:
             pending = _pending(folder)

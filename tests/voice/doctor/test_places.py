@@ -98,6 +98,15 @@ def test_a_folder_that_others_can_read_is_told(tmp_path):
     assert stat.S_IMODE((tmp_path / "journal").stat().st_mode) == 0o755
 
 
+def test_a_link_in_its_place_is_told_and_nobody_is_advised_to_close_what_it_names(tmp_path):
+    (tmp_path / "shared").mkdir(mode=0o755)
+    (tmp_path / "shared").chmod(0o755)
+    (tmp_path / "journal").symlink_to("shared")
+    finding = examine_folder(tmp_path / "journal")
+    assert (finding.mark, "is a link" in finding.detail, finding.mend) == ("broken", True, "move it away")
+    assert stat.S_IMODE((tmp_path / "shared").stat().st_mode) == 0o755
+
+
 def test_a_file_in_its_place_is_told(tmp_path):
     (tmp_path / "journal").write_text("")
     finding = examine_folder(tmp_path / "journal")
