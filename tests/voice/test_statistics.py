@@ -105,6 +105,14 @@ def test_a_typed_line_that_was_no_answer_is_no_message_either_and_nothing_that_w
     assert not statistics.discarded
 
 
+@pytest.mark.parametrize("source", ["voice", "keyboard"])
+def test_a_message_that_may_not_have_arrived_is_none_that_was_sent(source):
+    statistics = SessionStatistics()
+    statistics.take(UserMessage("Delete it.", source, 1.0))
+    statistics.take(Discarded(DiscardReason.UNCONFIRMED, "Delete it.", 2.0, source=source))
+    assert (statistics.spoken, statistics.typed) == (0, 0)
+
+
 def test_what_goes_wrong_is_counted_by_its_kind_and_told_without_its_words():
     statistics = SessionStatistics()
     for event in (

@@ -64,4 +64,5 @@ def test_messages_wait_until_they_are_sent_or_taken_back():
     assert after(waiting, events.MessageSent("a")).queued == ("b", "a")
     assert after(waiting, events.MessageSent("something else")).queued == ("a", "b", "a")
     assert after(waiting, events.Discarded(DiscardReason.TAKEN_BACK, "b", 1.0)).queued == ("a", "a")
+    assert after(waiting, events.Discarded(DiscardReason.UNCONFIRMED, "b", 1.0)).queued == ("a", "a")
     assert after(waiting, events.Discarded(DiscardReason.ECHO, "b", 1.0)).queued == ("a", "b", "a")
