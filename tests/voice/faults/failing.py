@@ -287,8 +287,11 @@ TRIED_IN = {
 # --- A cell -----------------------------------------------------------------------------------------------
 
 
-def enter(talk, state):
-    """Bring the conversation into a state; returns whether somebody speaks, or has spoken."""
+def enter(talk, state, *, held=False):
+    """Bring the conversation into a state; returns whether somebody speaks, or has spoken.
+
+    ``held``: while it is transcribing, the transcriber stays stopped until something else befalls it.
+    """
     if state == "idle":
         talk.type("/voice")
         talk.until(lambda: talk.status == "voice off", "voice off")
@@ -298,7 +301,7 @@ def enter(talk, state):
         talk.until(begins, "hearing")
         if state == "transcribing":
             talk.until(lambda: speaking.poll() is not None, "spoken")
-            owes_the_text(talk)
+            owes_the_text(talk, held=held)
         return True
     if state in ("narrating", "agent working"):
         begun = told(talk, "(narrating)" if state == "narrating" else "(agent working)")
@@ -310,8 +313,8 @@ def enter(talk, state):
     return False
 
 
-def owes_the_text(talk):
-    """Hold the transcriber until its text is all that is waited for."""
+def owes_the_text(talk, *, held):
+    """Hold the transcriber until its text is all that is waited for, and for longer where it is ``held``."""
     transcriber = talk.process_of("transcriber")
     waited_for = told(talk, "(transcribing)")
     transcriber.suspend()
@@ -319,14 +322,16 @@ def owes_the_text(talk):
         talk.until(waited_for, "transcribing")
     finally:
         with contextlib.suppress(psutil.NoSuchProcess):  # held for too long, on a machine that is busy
-            transcriber.resume()
+            if not held:
+                transcriber.resume()
 
 
 def bear(talk, part, kind, state):
     """Have one fault in one state, see it met, and find everything as it should be afterwards."""
     printed = len(talk.printed)
     before = Counter(talk.read_by_agent)
-    spoken = enter(talk, state)
+    # Let go, it may have made its text before anything befalls it; held for long, who is slow seems to hang.
+    spoken = enter(talk, state, held=part == "transcriber" and kind != "slow")
     line = f"say {len(talk.lines)}."
     with FAULTS[part, kind](talk, part) as met:
         if not (spoken and state == "hearing"):  # it would be sent instead of what is being said
@@ -334,10 +339,13 @@ def bear(talk, part, kind, state):
             if (part, kind) == ("host", "killed"):  # the next message starts it again
                 talk.send(f"say {len(talk.lines)}, again.")
         (talk.folder / "finish").touch()
-        if part == "transcriber" and not spoken:  # it is asked where somebody speaks
-            talk.until(lambda: line in talk.read_by_agent, "the line is read")
+        if part == "transcriber" or (part, kind) == ("disk", "errors"):
+            # They are needed where somebody speaks, and may have done so already when it befell them.
+            if line in talk.lines:
+                talk.until(lambda: line in talk.read_by_agent, "the line is read")
             talk.settled()
-            talk.says_yes(heard=kind != "errors")
+            if not met():
+                talk.says_yes(heard=part == "disk" or kind != "errors")
         talk.until(met, "the fault is met")
     if line not in talk.lines:
         talk.settled()
