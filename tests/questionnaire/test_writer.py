@@ -6,7 +6,9 @@ import tty
 
 import anyio
 import pytest
+from prompt_toolkit.layout import FormattedTextControl, Layout, Window
 
+from questionnaire.inline import MOST_HELD_ROWS, InlineApplication, terminal_of
 from questionnaire.presenters import writer as writing
 from questionnaire.presenters.lines import MOST_HELD_BYTES, FileLines
 from questionnaire.presenters.writer import BackgroundWriter
@@ -166,3 +168,37 @@ async def test_a_line_typed_before_a_question_could_be_seen_is_no_answer_to_it(t
             await anyio.sleep(0.5)
             os.write(controller, b"seen\n")
     assert answers == ["seen"]
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_rows_that_are_too_many_to_be_held_are_counted_where_they_are_missing(terminal):
+    controller, fd = terminal
+    writer = BackgroundWriter(fd)
+    told = b""
+
+    def read_until(text):
+        nonlocal told
+        while text not in told:
+            told += os.read(controller, 65_536)
+
+    with terminal_of(fd, fd, writer) as (keys, output):
+        app = InlineApplication(
+            gained=lambda _: 0,
+            layout=Layout(Window(FormattedTextControl("drawn"))),
+            input=keys,
+            output=output,
+        )
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(app.show)
+            with anyio.fail_after(WITHIN_S):
+                await anyio.to_thread.run_sync(read_until, b"drawn")
+                await writer.taken()
+                writer.write(MORE_THAN_IT_HOLDS)
+                for number in range(MOST_HELD_ROWS + 3):
+                    app.print_above([(("", f"row {number}."),)])
+                assert b"row" not in told
+                await anyio.to_thread.run_sync(read_until, f"row {MOST_HELD_ROWS + 2}.".encode())
+            app.exit()
+    assert told.count(b"(3 rows are missing here: the terminal took nothing.)") == 1
+    assert b"row 2." not in told
+    assert b"row 3." in told
