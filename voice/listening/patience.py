@@ -73,6 +73,9 @@ nobody asked for it an "API" is a word like others."""
 SHORT_WORDS = 4
 """A reply of so many words at most can be all of the answer to a closed question; a longer one explains."""
 
+ASKS_SHARE = 0.6
+"""Who has asked something waits for an answer: so much of the wait after other words that might be all."""
+
 OWN_PAUSES = 8
 """So many of the user's own pauses must be known before they count …"""
 
@@ -209,6 +212,8 @@ class Patience:
             seconds = self.rule.closed_s
         elif self._may_be_within(words):
             seconds = max(self.rule.unfinished_s, open_s)
+        elif asks(words):
+            seconds = ASKS_SHARE * open_s
         else:
             seconds = open_s
         return seconds * self.rule.factor
@@ -241,8 +246,7 @@ class Patience:
             return self._chooses(text, words)
         if self.expected is Expected.SPELLED:
             return False
-        number = spells(text, self.wording) or round_number(text, self.wording)
-        return len(words) <= SHORT_WORDS and not number
+        return len(words) <= SHORT_WORDS and not spells(text, self.wording)
 
     def _chooses(self, text: str, words: Sequence[str]) -> bool:
         """Whether it is all of an answer, as far as one can tell: "Redis" may become "Redis Cluster".
@@ -270,13 +274,26 @@ _ROUNDING_S = 0.05
 
 
 def unfinished(words: str, wording: Wording) -> bool:
-    """Whether the words so far want more: they end in such a word, in a comma, a dash or dots."""
+    """Whether the words so far want more: they end in such a word, in a comma, a dash or dots.
+
+    A whole question does not, whatever its last word is: "What is the weather like?".
+    """
+    if asks(words):
+        return False
     said = _words(words)
     ends = (" ".join(said[-count:]) for count in range(1, min(len(said), _LONGEST_PHRASE) + 1))
     return words.rstrip().endswith(_MORE_TO_COME) or any(end in wording.unfinished for end in ends)
 
 
 _LONGEST_PHRASE = 4
+
+
+def asks(words: str) -> bool:
+    """Whether it ends in a whole question: the transcriber hears one, and writes the mark.
+
+    It also writes one behind a few words that only begin a question: "Should we?".
+    """
+    return words.rstrip().endswith("?") and len(_words(_SENTENCE_END.split(words.strip())[-1])) >= SHORT_WORDS
 
 
 def spells(words: str, wording: Wording) -> bool:

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voice.listening.patience import (
+    ASKS_SHARE,
     MOST_OWN_S,
     OWN_PAUSES,
     Eagerness,
@@ -92,8 +93,8 @@ def test_what_was_spelled_may_be_written_without_gaps(words):
 
 
 @pytest.mark.parametrize("words", ["Twenty.", "one hundred", "80", "300", "three thousand"])
-def test_a_number_that_a_smaller_one_may_follow_is_no_short_answer_that_is_complete(words):
-    assert wait(Expected.CLOSED, words) == RULE.open_s
+def test_a_number_that_a_smaller_one_may_follow_is_not_all_where_something_is_spelled(words):
+    assert wait(Expected.CLOSED, words) == RULE.closed_s  # nobody pauses for so long within "twenty five"
     assert wait(Expected.OPEN, words) == RULE.open_s
     assert wait(Expected.SPELLED, words) == RULE.unfinished_s
 
@@ -106,6 +107,26 @@ def test_a_number_by_itself_is_a_short_answer(words):
 @pytest.mark.parametrize("words", ["Let me think", "Um, let me see.", "Hold on", "One moment.", "No, wait."])
 def test_who_asks_for_time_gets_it(words):
     assert wait(Expected.CLOSED, words) == RULE.unfinished_s
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["What's the weather like?", "Would you please run the tests?", "Hm. What is that good for? ",
+     "Kannst du die Tests ausführen?"],
+)  # fmt: skip
+def test_who_asks_something_waits_for_an_answer(words):
+    assert wait(Expected.OPEN, words) == pytest.approx(ASKS_SHARE * RULE.open_s)
+    assert RULE.closed_s < ASKS_SHARE * RULE.open_s
+
+
+@pytest.mark.parametrize("words", ["Should we?", "I ran it. Can you?", "Why?"])
+def test_a_few_words_may_only_begin_a_question(words):
+    assert wait(Expected.OPEN, words) >= RULE.open_s
+
+
+def test_who_begins_another_sentence_behind_a_question_is_given_time():
+    assert wait(Expected.OPEN, "Can you run the tests? And") == RULE.unfinished_s
+    assert wait(Expected.OPEN, "Can you run the tests? Then we commit.") == RULE.open_s
 
 
 DATABASES = ("SQLite", "PostgreSQL", "Redis", "Redis Cluster")
