@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from voice.audio import SAMPLE_RATE
-from voice.backends.whisper_child import DOUBTFUL_NO_SPEECH, guarded
+from voice.backends.whisper_child import DOUBTFUL_NO_SPEECH, UNSURE_LOG_PROBABILITY, guarded
 from voice.listening.judging import NO_SPEECH_LIMIT
+from voice.spoken_answers import LEAST_CONFIDENCE
 
 SOUND = np.zeros(SAMPLE_RATE, np.int16)
 FINE = {
@@ -27,9 +28,11 @@ class Engine:
         self.full_window = True  # as a text before may have left it
         self.short = {**FINE, **short}
         self.windows = []
+        self.names = []
 
     def transcribe(self, samples, **options):
         self.windows.append("whole" if self.full_window else "short")
+        self.names.append(options["hotwords"])
         return [SimpleNamespace(**(FINE if self.full_window else self.short))], None
 
 
@@ -58,6 +61,17 @@ def test_what_looks_right_is_made_once():
 
 def test_nothing_is_thrown_away_that_only_the_short_window_doubts():
     assert DOUBTFUL_NO_SPEECH <= NO_SPEECH_LIMIT
+
+
+def test_what_is_too_unsure_to_choose_a_name_is_made_again_with_the_names():
+    engine = Engine(avg_logprob=-0.9)
+    guarded(engine, SOUND, "en", ("Redis", "SQLite"))
+    assert engine.windows == ["short", "whole"]
+    assert "Redis" in engine.names[1]
+    engine = Engine(avg_logprob=-1.2)
+    guarded(engine, SOUND, "en", ("Redis", "SQLite"))
+    assert engine.names[1] is None  # they may be what led it astray
+    assert UNSURE_LOG_PROBABILITY == LEAST_CONFIDENCE
 
 
 def test_a_list_of_the_names_that_it_was_told_is_made_again_without_them():
