@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _APOSTROPHES = re.compile("(?<=\\w)['\u2019\u02bc`\u00b4](?=\\w)")
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"(?:[^\W_][\u0300-\u036f]*)+")
+"""With the accents that stand by themselves behind their letter, as in the names of files on macOS."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,10 @@ def test_case_punctuation_and_apostrophes_do_not_count():
     assert words(" .?! ") == ()
 
 
+def test_accents_that_stand_behind_their_letter_are_part_of_it():
+    assert words("Cafe\N{COMBINING ACUTE ACCENT} U\N{COMBINING DIAERESIS}ber") == words("Café Über")
+
+
 @given(st.text())
 def test_words_stand_where_they_say(text):
     for word in located_words(text):

@@ -158,7 +158,7 @@ class DemoHost(ActedHost):
                 self._decide(labels[0] if labels else choice.custom)
 
     def _decide(self, kind: str | None) -> None:
-        told = f"So it is: {kind}." if kind else "Undecided, then."
+        told = f"So it is: {kind.rstrip('.')}." if kind else "Undecided, then."
         self._write(f"{told} Say work, and I set it up.")
 
     async def _work(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, nullcontext
 from typing import Any, cast
 
 import anyio
@@ -96,10 +96,17 @@ class FunctionHost:
     async def _write(self, reply: Awaitable[str | None] | AsyncIterator[str]) -> None:
         __tracebackhide__ = True
         if isinstance(reply, AsyncIterator):
-            async for part in reply:
-                self._turns.write(part)
+            async with aclosing(reply) if isinstance(reply, AsyncGenerator) else nullcontext():
+                async for part in reply:
+                    self._turns.write(_text(part))
         else:
-            self._turns.write(await reply or "")
+            self._turns.write(_text(await reply or ""))
+
+
+def _text(given: object) -> str:
+    if not isinstance(given, str):
+        raise TypeError(f"It wrote no text but {type(given).__name__}.")
+    return given
 
 
 def host_maker_of(agent: Any, failed: Callable[[Exception], None] = lambda _error: None) -> MakeHost:

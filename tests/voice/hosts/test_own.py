@@ -91,6 +91,17 @@ async def test_nothing_is_no_text():
     assert await turns(agent, "Hello.") == [AgentStarted(), AgentEnded()]
 
 
+async def test_what_is_no_text_is_said_to_be_none():
+    async def number(text):
+        return 42
+
+    async def parts(text):
+        yield b"Hello."
+
+    assert (await turns(number, "Hello."))[1].error.endswith("It wrote no text but int.")
+    assert (await turns(parts, "Hello."))[1].error.endswith("It wrote no text but bytes.")
+
+
 async def test_an_exception_ends_the_turn_and_not_the_conversation():
     async def agent(text):
         if text == "bad":
