@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 
-from voice.audio import Frame, silent_frame
+from voice.audio import FRAME_S, Frame, silent_frame
 from voice.backends.pacing import Pacer
 from voice.ports import Microphone
 
@@ -18,13 +18,20 @@ class CuedMicrophone:
         self._waiting = deque(recordings)
         self._cued: deque[Microphone] = deque()
         self._speaking = False
+        self._silent_frames = 0
         self.name = "recorded replies"
         self.live = True
+
+    @property
+    def silent_s(self) -> float:
+        """How long the silence lasts by now, in seconds of audio; 0 while something is said or is to be."""
+        return self._silent_frames * FRAME_S
 
     def cue(self) -> str | None:
         """Begin the next recording; its name, or None when there is none left."""
         if not self._waiting:
             return None
+        self._silent_frames = 0
         self._cued.append(self._waiting.popleft())
         return self._cued[-1].name
 
@@ -48,4 +55,6 @@ class CuedMicrophone:
                         if not self._speaking:
                             break
                         yield frame
+                self._silent_frames = 0
+            self._silent_frames += 1
             yield silent_frame()

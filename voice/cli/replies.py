@@ -12,11 +12,16 @@ from voice.events import (
     DevicesInUse,
     Discarded,
     Event,
+    LevelMeasured,
     NarrationEnded,
+    SpeechStarted,
     Status,
     StatusChanged,
     UserMessage,
 )
+
+NOBODY_S = 3.0
+"""After so much silence nothing comes any more of a recording in which nobody was heard."""
 
 _RECORDINGS = (".wav", ".flac", ".mp3", ".ogg", ".opus", ".m4a", ".webm")
 
@@ -40,6 +45,8 @@ class RecordedReplies:
         self._listening = False
         self._speaking = False
         """Whether a recording was begun of which nothing has come yet."""
+        self._heard = False
+        """Whether somebody was heard since: then a message comes of it, or is told why not."""
         self._due = True
 
     def take(self, event: Event) -> None:
@@ -56,8 +63,15 @@ class RecordedReplies:
             case UserMessage() | Discarded():
                 self._speaking = False
                 return
+            case SpeechStarted():
+                self._heard = True
+                return
+            case LevelMeasured():
+                if not self._speaking or self._heard or self.microphone.silent_s < NOBODY_S:
+                    return
+                self._speaking, self._due = False, True
             case _:
                 return
         if self._listening and self._due:
-            self._due = False
+            self._due = self._heard = False
             self._speaking = self.microphone.cue() is not None

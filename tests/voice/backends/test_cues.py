@@ -3,7 +3,7 @@ from contextlib import aclosing, asynccontextmanager
 import numpy as np
 import pytest
 
-from voice.audio import FRAME_SAMPLES
+from voice.audio import FRAME_S, FRAME_SAMPLES
 from voice.backends.cues import CuedMicrophone
 
 pytestmark = pytest.mark.anyio
@@ -43,6 +43,18 @@ async def test_each_is_heard_when_it_is_cued_with_silence_around_it():
         assert microphone.cue() == "second"
         assert await heard(frames, 2) == [3, 0]
         assert microphone.cue() is None
+
+
+async def test_it_tells_how_long_nothing_was_said():
+    microphone = CuedMicrophone([Recording("first", 1, 2)])
+    async with microphone.open() as frames:
+        await heard(frames, 3)
+        microphone.cue()
+        assert microphone.silent_s == 0.0
+        await heard(frames, 2)
+        assert microphone.silent_s == 0.0
+        await heard(frames, 2)
+        assert microphone.silent_s == pytest.approx(2 * FRAME_S)
 
 
 async def test_two_that_are_cued_at_once_are_heard_one_after_the_other():

@@ -3,7 +3,8 @@ import shutil
 import pytest
 
 from voice import events
-from voice.cli.replies import RecordedReplies
+from voice.backends.cues import CuedMicrophone
+from voice.cli.replies import NOBODY_S, RecordedReplies
 from voice.errors import RecordingError
 from voice.events import NarrationEnding, Status
 
@@ -12,6 +13,7 @@ ASKED = events.NarrationEnded("Which?", NarrationEnding.COMPLETED, 1.0)
 SAID = events.UserMessage("Yes.", "voice", 1.0)
 TYPED = events.UserMessage("yes", "keyboard", 1.0)
 ENDED = events.AgentEnded()
+LEVEL = events.LevelMeasured(-60.0, 1.0)
 
 
 @pytest.fixture
@@ -54,6 +56,18 @@ def test_a_question_inside_a_turn_is_answered_too(person):
 def test_who_types_has_answered(person):
     begun(person, LISTENING, TYPED, WORKING)
     assert begun(person, ENDED, LISTENING) == ["a.wav", "b.wav"]
+
+
+def test_a_recording_in_which_nobody_speaks_is_no_answer_and_the_next_one_follows(person, monkeypatch):
+    silences_s = iter([0.0, NOBODY_S - 0.02, NOBODY_S, 0.0])
+    monkeypatch.setattr(CuedMicrophone, "silent_s", property(lambda _: next(silences_s)))
+    assert begun(person, LISTENING, LEVEL, LEVEL) == ["a.wav"]
+    assert begun(person, LEVEL, LEVEL) == ["a.wav", "b.wav"]
+
+
+def test_who_was_heard_is_waited_for(person, monkeypatch):
+    monkeypatch.setattr(CuedMicrophone, "silent_s", NOBODY_S)
+    assert begun(person, LISTENING, events.SpeechStarted(1.0), LEVEL) == ["a.wav"]
 
 
 def test_no_recording_is_a_sentence(tmp_path):
