@@ -157,7 +157,10 @@ def test_transcribe_tells_what_it_does_not_deliver(scripted):
 @pytest.mark.parametrize(
     ("event", "fields"),
     [
-        (PHANTOM, {"event": "discarded", "reason": "phantom", "text": "Thank you.", "at_s": 3.0}),
+        (
+            PHANTOM,
+            {"event": "discarded", "reason": "phantom", "text": "Thank you.", "at_s": 3.0, "source": "voice"},
+        ),
         (Notice("Look."), {"event": "notice", "sentence": "Look."}),
         (UtteranceNearCap(540.0, 60.0), {"event": "utterance_near_cap", "at_s": 540.0, "remaining_s": 60.0}),
     ],
