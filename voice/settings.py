@@ -80,7 +80,7 @@ class HearingSettings(_Group):
     end_threshold: Probability = 0.35
     end_silence_s: Seconds = 1.6
     """After words that might be all; changed by the user's own pauses."""
-    closed_silence_s: Seconds = 0.5
+    closed_silence_s: Seconds = 0.44
     """After a short answer to a question that has a closed one."""
     unfinished_silence_s: Seconds = 2.4
     """After words that want more."""
@@ -115,7 +115,7 @@ class TranscriptionSettings(_Group):
     """How Whisper computes: `voice calibrate` measures which is faster here."""
     device: Literal["cpu", "cuda", "auto"] = "cpu"
     """Where: the processor, or a graphics card; what that needs (cuBLAS, cuDNN) is not installed with us."""
-    replay_delay_s: Annotated[float, Field(ge=0, le=60)] = 0.3
+    replay_delay_s: Annotated[float, Field(ge=0, le=60)] = 0.24
     """In a replay: the audio time after which a transcription's text is taken."""
 
 

@@ -87,7 +87,7 @@ def test_the_loops_own_rule_goes_by_the_question():
     closed, opened = (
         heard(said(0.5, 1.0, 3.0, question=question), OWN, Answering()).sent[0] for question in (CLOSED, OPEN)
     )
-    assert closed.decided_at_s == pytest.approx(2.0, abs=2 * FRAME_S)
+    assert closed.decided_at_s == pytest.approx(1.5 + SETTINGS.hearing.closed_silence_s, abs=2 * FRAME_S)
     assert opened.decided_at_s == pytest.approx(3.1)
     assert closed.at_s == closed.decided_at_s  # its text was there
 

@@ -337,12 +337,13 @@ def quick(transcriber, *, question="Shall I? Yes or no?", transcript_after_s=0.2
     )
 
 
-async def test_a_short_answer_to_a_closed_question_is_a_message_after_half_a_second():
+async def test_a_short_answer_to_a_closed_question_is_soon_a_message():
     with ScriptedTranscriber("Yes.") as transcriber:
         hearing = quick(transcriber)
         events = await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 1.0, spoken=False)
     (message,) = only(UserMessage, events)
-    assert message.latency == Latency(pytest.approx(0.5), pytest.approx(0.0), pytest.approx(0.5))
+    soon_s = pytest.approx(PatienceRule().closed_s)
+    assert message.latency == Latency(soon_s, pytest.approx(0.0), soon_s)
 
 
 async def test_a_text_that_takes_longer_ends_the_turn_when_it_is_there():
@@ -463,7 +464,8 @@ async def test_the_options_of_a_question_reach_patience():
         hearing = quick(transcriber, question="")
         hearing.expect("Where should it be stored?", ["Redis", "PostgreSQL"])
         events = await pushed(hearing, 0.5, spoken=True) + await pushed(hearing, 1.0, spoken=False)
-    assert [message.latency.endpoint_s for message in only(UserMessage, events)] == [pytest.approx(0.5)]
+    soon_s = pytest.approx(PatienceRule().closed_s)
+    assert [message.latency.endpoint_s for message in only(UserMessage, events)] == [soon_s]
 
 
 async def test_a_new_turn_is_judged_by_its_own_words():

@@ -8,9 +8,9 @@ from typing import Any
 
 from voice.audio import SILENCE_DBFS
 
-BUDGET_S = 0.3
+BUDGET_S = 0.24
 """So long a transcription may take without being waited for: it begins 0.2 s into a silence, and the shortest
-silence that ends a turn is 0.5 s."""
+silence that ends a turn is 0.44 s."""
 
 WORTH = 0.8
 """A second thread, or another way to compute, is taken where it takes at most this share of the time, or is

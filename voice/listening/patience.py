@@ -50,9 +50,9 @@ class Eagerness(StrEnum):
 class PatienceRule:
     """Silences in seconds; where they come from is in ``benchmarks/results/turns.md``."""
 
-    closed_s: float = 0.5
+    closed_s: float = 0.44
     """After a complete reply, and a short answer to a closed question: of 225 recorded ones none pauses for
-    longer."""
+    longer, and two for 0.4 s."""
     open_s: float = 1.6
     """After words that might be all: with less, people who think while they speak are cut off."""
     unfinished_s: float = 2.4

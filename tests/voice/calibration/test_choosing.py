@@ -32,7 +32,7 @@ def test_where_none_is_ready_in_time_the_fastest_is_chosen_and_that_is_said():
         ([cost("base", 0.2), cost("base", 0.17, 2)], 1, "int8"),
         ([cost("base", 0.2), cost("base", 0.1, 1, "float32")], 1, "float32"),
         ([cost("base", 0.2, 1, "float32")], 1, "float32"),
-        ([cost("base", 0.34), cost("base", 0.3, 2)], 2, "int8"),  # it alone is ready in time
+        ([cost("base", 0.28), cost("base", 0.24, 2)], 2, "int8"),  # it alone is ready in time
         ([cost("base", 0.44), cost("base", 0.4, 2)], 1, "int8"),
     ],
 )
