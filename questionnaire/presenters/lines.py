@@ -14,7 +14,7 @@ from anyio import current_time, get_cancelled_exc_class, wait_readable
 from anyio.lowlevel import checkpoint
 
 from questionnaire.errors import NoInterface, TerminalLost
-from questionnaire.presenters.writer import BackgroundWriter
+from questionnaire.presenters.writer import BackgroundWriter, write_whole
 
 _CHUNK_BYTES = 4096
 _FALLBACK_WIDTH = 80
@@ -95,6 +95,11 @@ class FileLines:
             self._missed += 1
             return
         self._write(self._told_missed() + line + "\n")
+
+    def tell_missed(self) -> None:
+        """Write how many lines were left out, if any were: at the end no line follows that does."""
+        if told := self._told_missed():
+            self._write(told)
 
     async def read_line(self, prompt: str) -> str | None:
         """Return the next line; a last one that the end of input cuts short counts as a line.
@@ -181,9 +186,8 @@ class FileLines:
         try:
             if self._writer is not None:
                 self._writer.write(data)
-                return
-            while data:
-                data = data[os.write(self._write_fd, data) :]
+            else:
+                write_whole(self._write_fd, data)
         except OSError as error:
             raise TerminalLost(f"the terminal could not be written: {error.strerror}") from error
 

@@ -4,6 +4,7 @@ After Ctrl-S, on a connection that hangs or behind a multiplexer that was stoppe
 terminal goes on, or never. A thread of its own bears that.
 """
 
+import errno
 import os
 import select
 import threading
@@ -14,6 +15,10 @@ import anyio
 
 MOMENT_S = 0.05
 """So long a write waits until it is taken, so that things are in order wherever the terminal takes them."""
+
+HASTY_WRITES = 10
+"""So many writes do not wait after one that was not taken within a moment: the terminal is a slow one, and a
+screen that moves is drawn so often in a second."""
 
 LOOK_S = 0.02
 """How often is looked whether a terminal goes on."""
@@ -33,7 +38,8 @@ class BackgroundWriter:
 
     Nothing is left out and the order is kept; who writes looks at `held`, and holds back what can wait. At
     the end of the context that it is, it waits until all is taken, and does so from then on; not for long
-    where the terminal takes nothing. What is still held then, and what comes later, is given up.
+    where the terminal takes nothing. What is still held then, and what comes later, is given up, but for what
+    was written last: it brings the terminal's modes back, should that go on before the process has ended.
     """
 
     def __init__(self, fd: int) -> None:
@@ -41,6 +47,8 @@ class BackgroundWriter:
         self._changed = threading.Condition()
         self._waiting: deque[bytes] = deque()
         self._held = 0
+        self._last_pieces = 0
+        self._hasty_writes = 0
         self._error: OSError | None = None
         self._thread: threading.Thread | None = None
         self._over = self._given_up = False
@@ -66,19 +74,27 @@ class BackgroundWriter:
                 return
             self._raise()
             behind = self._held > 0
-            self._waiting += (data[at : at + _PIECE_BYTES] for at in range(0, len(data), _PIECE_BYTES))
+            pieces = [data[at : at + _PIECE_BYTES] for at in range(0, len(data), _PIECE_BYTES)]
+            self._waiting += pieces
+            self._last_pieces = len(pieces)
             self._held += len(data)
             self._work()
             if self._over:
                 self._wait_at_the_end()
             elif not behind:
-                self._changed.wait_for(lambda: not self._held, MOMENT_S)
+                self._wait_a_moment()
             self._raise()
 
     async def taken(self) -> None:
         """Wait until nothing is held."""
         while self._held:  # noqa: ASYNC110 - no thread sets an event of the loop
             await anyio.sleep(LOOK_S)
+
+    def _wait_a_moment(self) -> None:
+        if self._hasty_writes:
+            self._hasty_writes -= 1
+        elif not self._changed.wait_for(lambda: not self._held, MOMENT_S):
+            self._hasty_writes = HASTY_WRITES
 
     def _wait_at_the_end(self) -> None:
         for _ in range(TIMES):
@@ -88,30 +104,38 @@ class BackgroundWriter:
             if self._held == held:
                 break
         self._given_up = True
-        self._forget()
+        try:
+            self._fd = os.dup(self._fd)  # the other may be closed, and its number be another file's
+        except OSError:
+            self._forget()
+        else:
+            self._forget(but=self._last_pieces)
 
     def _raise(self) -> None:
         if self._error is not None:
-            raise OSError(*self._error.args)
+            raise OSError(*self._error.args) from self._error
 
-    def _forget(self) -> None:
-        self._waiting.clear()
+    def _forget(self, but: int = 0) -> None:
+        """Hold nothing any more; so many of the last pieces are written all the same, as far as they wait."""
+        while len(self._waiting) > but:
+            self._waiting.popleft()
         self._held = 0
 
     def _work(self) -> None:
         """Have the thread go on; it holds no process from ending."""
         if self._thread is None:
-            self._thread = threading.Thread(target=self._write_all, name="terminal writer", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._write_all, name="terminal writer", daemon=True)
+            thread.start()
+            self._thread = thread
         self._changed.notify_all()
 
     def _write_all(self) -> None:
         while (piece := self._next()) is not None:
             try:
-                self._write_piece(piece)
-            except OSError as error:
+                write_whole(self._fd, piece)
+            except Exception as error:  # whatever it is, who writes hears of it
                 with self._changed:
-                    self._error = error
+                    self._error = error if isinstance(error, OSError) else OSError(errno.EIO, str(error))
                     self._forget()
                     self._changed.notify_all()
                 return
@@ -128,9 +152,13 @@ class BackgroundWriter:
                 return None
             return self._waiting.popleft()
 
-    def _write_piece(self, piece: bytes) -> None:
-        while piece:
-            try:
-                piece = piece[os.write(self._fd, piece) :]
-            except BlockingIOError:  # another program that has this terminal too has made it so
-                select.select([], [self._fd], [])
+
+def write_whole(fd: int, data: bytes) -> None:
+    """Write all of this, waiting for as long as that takes. Raises `OSError` where it cannot be written."""
+    while data:
+        try:
+            data = data[os.write(fd, data) :]
+        except BlockingIOError:  # another program that has this file too has made it so
+            writable = select.poll()
+            writable.register(fd, select.POLLOUT)
+            writable.poll()

@@ -1,6 +1,8 @@
+import fcntl
 import os
 import pty
-import termios
+import resource
+import select
 import threading
 import tty
 
@@ -28,11 +30,22 @@ def terminal():
     os.close(controller)
 
 
+def read_some(controller):
+    assert select.select([controller], [], [], WITHIN_S)[0], "nothing is written"
+    return os.read(controller, 65_536)
+
+
 def read_all(controller, count):
-    """Read so much; a read that gets nothing would hang, and the time limit of the tests ends it."""
     read = b""
     while len(read) < count:
-        read += os.read(controller, 65_536)
+        read += read_some(controller)
+    return read
+
+
+def read_until(controller, text):
+    read = b""
+    while text not in read:
+        read += read_some(controller)
     return read
 
 
@@ -61,7 +74,9 @@ async def test_a_terminal_that_takes_nothing_holds_nobody_up_and_gets_all_when_i
 async def test_the_end_waits_for_a_slow_terminal_and_for_a_stuck_one_not_long(terminal, monkeypatch):
     controller, fd = terminal
     read = []
-    slow = threading.Thread(target=lambda: read.append(read_all(controller, len(MORE_THAN_IT_HOLDS))))
+    slow = threading.Thread(
+        target=lambda: read.append(read_all(controller, len(MORE_THAN_IT_HOLDS))), daemon=True
+    )
     with BackgroundWriter(fd) as writer:
         writer.write(MORE_THAN_IT_HOLDS)
         slow.start()
@@ -70,9 +85,47 @@ async def test_the_end_waits_for_a_slow_terminal_and_for_a_stuck_one_not_long(te
     monkeypatch.setattr(writing, "STALLED_S", 0.1)
     with BackgroundWriter(fd) as stuck:
         stuck.write(MORE_THAN_IT_HOLDS)
+        stuck.write(b"modes")
     stuck.write(b"never")
     assert not stuck.held
-    termios.tcflush(controller, termios.TCIFLUSH)
+    told = await anyio.to_thread.run_sync(read_until, controller, b"modes")
+    assert len(told) < len(MORE_THAN_IT_HOLDS)
+    assert told.endswith(b"modes")
+
+
+async def test_what_is_written_last_to_a_stuck_terminal_goes_out_where_its_file_was_closed(
+    terminal, monkeypatch
+):
+    controller, fd = terminal
+    monkeypatch.setattr(
+        writing, "STALLED_S", 1.0
+    )  # a thread that has not come so far by then would not be stuck
+    own = os.dup(fd)
+    with BackgroundWriter(own) as stuck:
+        stuck.write(MORE_THAN_IT_HOLDS)
+        stuck.write(b"modes")
+    read_fd, write_fd = os.pipe()
+    os.dup2(write_fd, own)  # its number is another file's
+    await anyio.to_thread.run_sync(read_until, controller, b"modes")
+    assert not select.select([read_fd], [], [], 0)[0]
+    for each in (own, read_fd, write_fd):
+        os.close(each)
+
+
+async def test_a_slow_terminal_is_not_waited_for_again_and_again(terminal, monkeypatch):
+    controller, fd = terminal
+    writer = BackgroundWriter(fd)
+    writer.write(MORE_THAN_IT_HOLDS)
+    await anyio.to_thread.run_sync(read_all, controller, len(MORE_THAN_IT_HOLDS))
+    with anyio.fail_after(WITHIN_S):
+        await writer.taken()
+    monkeypatch.setattr(writing, "MOMENT_S", 10 * WITHIN_S)
+    once_more = threading.Thread(target=writer.write, args=(MORE_THAN_IT_HOLDS,), daemon=True)
+    once_more.start()
+    await anyio.to_thread.run_sync(once_more.join, WITHIN_S)
+    assert not once_more.is_alive()
+    assert writer.held
+    await anyio.to_thread.run_sync(read_all, controller, len(MORE_THAN_IT_HOLDS))
 
 
 async def test_after_the_end_all_is_written_before_a_write_returns(terminal):
@@ -84,18 +137,18 @@ async def test_after_the_end_all_is_written_before_a_write_returns(terminal):
     assert read_all(controller, 11) == b"beforeafter"
 
 
+async def write_until_told(writer):
+    while True:
+        writer.write(b"anything")
+        await anyio.sleep(0.01)
+
+
 async def test_who_writes_hears_that_nobody_reads_any_more():
     read_fd, write_fd = os.pipe()
     os.close(read_fd)
     writer = BackgroundWriter(write_fd)
-
-    async def write_until_told():
-        while True:
-            writer.write(b"anything")
-            await anyio.sleep(0.01)
-
     with anyio.fail_after(WITHIN_S), pytest.raises(BrokenPipeError):
-        await write_until_told()
+        await write_until_told(writer)
     with pytest.raises(BrokenPipeError):
         writer.write(b"anything")
     os.close(write_fd)
@@ -112,6 +165,37 @@ async def test_another_program_may_have_made_the_terminal_one_that_does_not_wait
     assert whole == MORE_THAN_IT_HOLDS
 
 
+async def test_it_may_have_a_number_that_is_a_high_one(terminal):
+    controller, fd = terminal
+    high = 1_500  # select() knows 1,024
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard <= high:
+        pytest.skip("no process may have so many files")
+    if soft != resource.RLIM_INFINITY:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, high + 1), hard))
+    try:
+        number = fcntl.fcntl(fd, fcntl.F_DUPFD, high)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    os.set_blocking(number, False)
+    writer = BackgroundWriter(number)
+    writer.write(MORE_THAN_IT_HOLDS)
+    with anyio.fail_after(WITHIN_S):
+        whole = await anyio.to_thread.run_sync(read_all, controller, len(MORE_THAN_IT_HOLDS))
+        await writer.taken()
+    assert whole == MORE_THAN_IT_HOLDS
+    os.close(number)
+
+
+async def test_whatever_goes_wrong_is_heard_of_by_who_writes(terminal, monkeypatch):
+    def broken(fd, data):
+        raise ValueError("broken on purpose")
+
+    monkeypatch.setattr(writing, "write_whole", broken)
+    with anyio.fail_after(WITHIN_S), pytest.raises(OSError, match="broken on purpose"):
+        await write_until_told(BackgroundWriter(terminal[1]))
+
+
 async def test_lines_that_are_too_many_to_be_held_are_counted_where_they_are_missing(terminal):
     controller, fd = terminal
     writer = BackgroundWriter(fd)
@@ -122,19 +206,25 @@ async def test_lines_that_are_too_many_to_be_held_are_counted_where_they_are_mis
         lines.write_line(line)
     with anyio.fail_after(WITHIN_S):
         await anyio.to_thread.run_sync(read_all, controller, writer.held)
-        reading = threading.Event()
-
-        def read_on():
-            told = b""
-            while b"the last" not in told:
-                told = told[-1000:] + os.read(controller, 65_536)
-            reading.set()
-            return told
-
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(write_last, writer, lines)
-            told = await anyio.to_thread.run_sync(read_on)
+            told = await anyio.to_thread.run_sync(read_until, controller, b"the last")
     assert b"(3 lines are missing here: the terminal took nothing.)\nthe last" in told
+
+
+async def test_lines_that_are_missing_at_the_end_are_counted_there(terminal):
+    controller, fd = terminal
+    writer = BackgroundWriter(fd)
+    lines = FileLines(fd, fd, writer)
+    writer.write(b"x" * (MOST_HELD_BYTES + len(MORE_THAN_IT_HOLDS)))
+    for _ in range(2):
+        lines.write_line("left out")
+    lines.tell_missed()
+    lines.tell_missed()
+    writer.write(b"the end")
+    with anyio.fail_after(WITHIN_S):
+        told = await anyio.to_thread.run_sync(read_until, controller, b"the end")
+    assert told.endswith(b"x(2 lines are missing here: the terminal took nothing.)\nthe end")
 
 
 async def write_last(writer, lines):
@@ -154,16 +244,11 @@ async def test_a_line_typed_before_a_question_could_be_seen_is_no_answer_to_it(t
     async def ask():
         answers.append(await lines.read_line("> "))
 
-    def read_until(text):
-        told = b""
-        while text not in told:
-            told = told[-1000:] + os.read(controller, 65_536)
-
     with anyio.fail_after(WITHIN_S):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(ask)
             await anyio.wait_all_tasks_blocked()
-            await anyio.to_thread.run_sync(read_until, b"too soon to be meant for this")
+            await anyio.to_thread.run_sync(read_until, controller, b"too soon to be meant for this")
             await writer.taken()
             await anyio.sleep(0.5)
             os.write(controller, b"seen\n")
@@ -174,13 +259,6 @@ async def test_a_line_typed_before_a_question_could_be_seen_is_no_answer_to_it(t
 async def test_rows_that_are_too_many_to_be_held_are_counted_where_they_are_missing(terminal):
     controller, fd = terminal
     writer = BackgroundWriter(fd)
-    told = b""
-
-    def read_until(text):
-        nonlocal told
-        while text not in told:
-            told += os.read(controller, 65_536)
-
     with terminal_of(fd, fd, writer) as (keys, output):
         app = InlineApplication(
             gained=lambda _: 0,
@@ -191,13 +269,13 @@ async def test_rows_that_are_too_many_to_be_held_are_counted_where_they_are_miss
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(app.show)
             with anyio.fail_after(WITHIN_S):
-                await anyio.to_thread.run_sync(read_until, b"drawn")
+                await anyio.to_thread.run_sync(read_until, controller, b"drawn")
                 await writer.taken()
                 writer.write(MORE_THAN_IT_HOLDS)
                 for number in range(MOST_HELD_ROWS + 3):
                     app.print_above([(("", f"row {number}."),)])
-                assert b"row" not in told
-                await anyio.to_thread.run_sync(read_until, f"row {MOST_HELD_ROWS + 2}.".encode())
+                last = f"row {MOST_HELD_ROWS + 2}.".encode()
+                told = await anyio.to_thread.run_sync(read_until, controller, last)
             app.exit()
     assert told.count(b"(3 rows are missing here: the terminal took nothing.)") == 1
     assert b"row 2." not in told
