@@ -138,7 +138,7 @@ class TerminalScreen:
             return
 
         def press() -> None:
-            if self._dialog.press(key):
+            if self._dialog.press(key) and (self._editor_gone is None or self._editor_gone.is_set()):
                 self._editor_gone = gone = anyio.Event()
                 app.create_background_task(self._edit()).add_done_callback(lambda _: gone.set())
 
@@ -147,15 +147,16 @@ class TerminalScreen:
 
     async def _edit(self) -> None:
         """Open the text of the field in the user's editor, and take over what it became."""
-        if self._around is not None and self._around.writer is not None:
-            await self._around.writer.taken()  # the editor writes past it
-        text, app = self._dialog.text, self._app
-        if text is None or app is None:
+        app = self._app
+        if app is None:
             return
         try:
             with app.suspended():
-                edited = await edit_text(text, *self._fds, self._dialog.written)
-                self._dialog.edited(edited.text, edited.notice)
+                if self._around is not None and self._around.writer is not None:
+                    await self._around.writer.taken()  # the editor writes past it
+                if (text := self._dialog.text) is not None:
+                    edited = await edit_text(text, *self._fds, self._dialog.written)
+                    self._dialog.edited(edited.text, edited.notice)
             self.refresh()
         except Exception as error:
             self.close(error)

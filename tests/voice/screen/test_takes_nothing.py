@@ -89,8 +89,12 @@ def test_it_hears_and_is_typed_at_while_nobody_reads_what_it_prints(talk, option
     assert "nobody reads this" in shown
     assert read()[1] in shown
     if not options:
-        assert sum(line == ">" for line in terminal.lines) == 1
-        assert sum("quits" in line for line in terminal.lines) == 1
+        terminal.until_so(
+            lambda: (
+                sum(line == ">" for line in terminal.lines) == 1
+                and sum("quits" in line for line in terminal.lines) == 1
+            )
+        )
     terminal.send("\x04")
     assert terminal.ended() == 0
 
@@ -117,6 +121,32 @@ def test_ctrl_s_stops_what_is_printed_and_nothing_else(talk):
     terminal.send("\x11")
     terminal.until("One two three.")
     terminal.send("\x04")
+    assert terminal.ended() == 0
+
+
+def test_keys_are_the_editors_as_soon_as_it_is_asked_for(scripted, tmp_path):
+    editor = tmp_path / "editor"
+    editor.write_text(
+        "#!/bin/sh\n"
+        f"echo started >> {tmp_path}/log\n"
+        f"stty -icanon -echo min 1; head -c 1 >> {tmp_path}/log\n"
+        'printf edited > "$1"\n'
+    )
+    editor.chmod(0o755)
+    terminal = scripted(environment={"EDITOR": str(editor), "VISUAL": ""})
+    terminal.until("? help").send("ask\r").until("Merge how?").ready()
+    terminal.send("n", "draft").until("draft").settle()
+    slave = os.open(f"/proc/{terminal.program}/fd/1", os.O_RDWR | os.O_NOCTTY)
+    termios.tcflow(slave, termios.TCOOFF)
+    terminal.send("x", "\x07")
+    until(lambda: termios.tcgetattr(slave)[3] & termios.ICANON, "the editor's modes")
+    terminal.send("\x07").settle(1.0)  # a moment to start two in; less of it would only prove less
+    assert not (tmp_path / "log").exists()
+    termios.tcflow(slave, termios.TCOON)
+    os.close(slave)
+    terminal.until("edited").settle()
+    assert (tmp_path / "log").read_text() == "started\n\x07"
+    terminal.send("\x03").until("? help").send("\x04")
     assert terminal.ended() == 0
 
 
