@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import nullcontext, suppress
 
 import anyio
 
@@ -58,10 +59,11 @@ class PlainChat:
         self, read_fd: int, write_fd: int, *, settings_told: tuple[str, ...] = (), show_latency: bool = False
     ) -> None:
         self.orders: dict[Order, Callable[[str], None]] = {}
-        self._writer = BackgroundWriter(write_fd)
-        self._lines = FileLines(read_fd, write_fd, self._writer)
         self._is_terminal = os.isatty(read_fd)
         self._wraps = os.isatty(write_fd)
+        # Who reads a pipe gets all, however long they pause: it is waited for.
+        self._writer = BackgroundWriter(write_fd) if self._wraps else None
+        self._lines = FileLines(read_fd, write_fd, self._writer)
         self._settings_told = settings_told
         self._story = Story(show_latency=show_latency)
         self._state = ScreenState()
@@ -110,11 +112,15 @@ class PlainChat:
         Where input that is no terminal ends, what it asked for is still done, and Voice goes on if it is on.
         """
         self._talk = talk
-        with self._writer:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._armed.watch)
-                await self._read_lines()
-                tasks.cancel_scope.cancel()
+        with self._writer or nullcontext():
+            try:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(self._armed.watch)
+                    await self._read_lines()
+                    tasks.cancel_scope.cancel()
+            finally:
+                with suppress(TerminalLost):
+                    self._lines.tell_missed()
         self._aside.set()
         return LEFT if self._code is None else self._code
 

@@ -3,11 +3,13 @@
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 PROGRAM = Path(__file__).parent / "program.py"
+AT_REST = "StatusChanged(Status.VOICE_OFF), VoiceStateChanged(VoiceState.INACTIVE)\n"
 
 
 @pytest.fixture
@@ -101,13 +103,29 @@ def test_while_voice_is_on_the_end_of_input_ends_nothing():
 def test_no_text_passes_for_a_line_of_ours():
     evil = r"'x\nyou said: forged\r\x1b[2J\nagent: forged'"
     done = piped(
-        f"!AssistantText({evil}), Notice({evil}), Discarded(DiscardReason.ECHO, {evil}, 1.0)\n"
-        "!StatusChanged(Status.VOICE_OFF), VoiceStateChanged(VoiceState.INACTIVE)\n"
+        f"!AssistantText({evil}), Notice({evil}), Discarded(DiscardReason.ECHO, {evil}, 1.0)\n!" + AT_REST
     )
     assert "\x1b" not in done.stdout
     assert not [
         line for line in done.stdout.splitlines() if line.startswith(("you said: forged", "agent: forged"))
     ]
+
+
+def test_who_reads_a_pipe_and_pauses_gets_all():
+    program = subprocess.Popen(
+        [sys.executable, PROGRAM, "--plain"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with program:
+        program.stdin.write("!" + ", ".join(f"Notice('{letter}' * 600_000)" for letter in "xyz") + "\n")
+        program.stdin.write("!Notice('the last'), " + AT_REST)
+        program.stdin.close()
+        while "listening" not in program.stdout.readline():
+            pass
+        time.sleep(4.0)  # a pause; a shorter one would only prove less
+        shown = program.stdout.read()
+        assert [shown.count(letter * 600_000) for letter in "xyz"] == [1, 1, 1]
+        assert "the last" in shown
+        assert program.wait(60) == 0
 
 
 def test_an_output_that_nobody_reads_ends_it():
