@@ -63,12 +63,13 @@ class Terminal:
         """Wait until the question that stands there takes keys: those of its first moments are not for it.
 
         They are counted from when it has been drawn, and a program that has drawn waits for what comes next.
+        So does one that waits until the terminal has taken that, for which it looks every now and then.
         """
         limit = time.monotonic() + WITHIN_S
         while Path(f"/proc/{self.program}/stat").read_text().rpartition(")")[2].split()[0] != "S":
             assert time.monotonic() < limit, self.text
             self.read(0.005)
-        return self.settle(GUARD_S + 0.1)
+        return self.settle(GUARD_S + 0.5)
 
     def until_so(self, fact):
         """Wait until this is so, and stays so when all is drawn."""
