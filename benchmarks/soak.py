@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -224,13 +224,16 @@ async def soak(settings: Settings, turns: int) -> Soak:
 def reading(turn: int, audio_s: float) -> Reading:
     """What the processes have now."""
     process = psutil.Process()
-    children = process.children(recursive=True)
+    children: list[tuple[str, float, int]] = []
+    for child in process.children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # it has ended in between
+            children.append((_name(child), child.memory_info().rss / 1e6, child.pid))
     return Reading(
         turn,
         audio_s,
         process.memory_info().rss / 1e6,
-        {_name(child): child.memory_info().rss / 1e6 for child in children},
-        {_name(child): child.pid for child in children},
+        {name: used_mb for name, used_mb, _ in children},
+        {name: pid for name, _, pid in children},
         process.num_fds(),
         process.num_threads(),
         len(children),
