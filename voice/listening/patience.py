@@ -132,6 +132,8 @@ class Wording:
 
     unfinished: Collection[str] = ()
     """Words and phrases after which more is to come; the end of a reply is compared with them."""
+    ends_question: Collection[str] = ()
+    """Those of them that a whole question may end in: "What is that good for?"."""
     complete: Collection[str] = ()
     """What is a whole reply when it is all that was said, whatever was asked."""
     closed: Collection[str] = ()
@@ -230,7 +232,8 @@ class Patience:
         tell. ``waited_s`` is how long it was; what was answered soon was complete, and teaches nothing.
         Nothing was narrated between the two.
         """
-        if waited_s < self.rule.open_s * self.rule.factor - _ROUNDING_S or pause_s > GOES_ON_S:
+        share = ASKS_SHARE if asks(before) else 1.0
+        if waited_s < share * self.rule.open_s * self.rule.factor - _ROUNDING_S or pause_s > GOES_ON_S:
             return
         soon = pause_s <= waited_s + GOES_ON_SOON_S
         if soon or goes_on(before, words, self.wording):
@@ -240,7 +243,7 @@ class Patience:
         words = _words(text)
         if " ".join(words) in self.wording.complete:
             return True
-        if self.expected is Expected.OPEN or not words:
+        if self.expected is Expected.OPEN or not words or asks(text):
             return False
         if self._options and self.answers is not None:
             return self._chooses(text, words)
@@ -274,13 +277,10 @@ _ROUNDING_S = 0.05
 
 
 def unfinished(words: str, wording: Wording) -> bool:
-    """Whether the words so far want more: they end in such a word, in a comma, a dash or dots.
-
-    A whole question does not, whatever its last word is: "What is the weather like?".
-    """
-    if asks(words):
-        return False
+    """Whether the words so far want more: they end in such a word, in a comma, a dash or dots."""
     said = _words(words)
+    if asks(words) and said[-1] in wording.ends_question:
+        return False
     ends = (" ".join(said[-count:]) for count in range(1, min(len(said), _LONGEST_PHRASE) + 1))
     return words.rstrip().endswith(_MORE_TO_COME) or any(end in wording.unfinished for end in ends)
 

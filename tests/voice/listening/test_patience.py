@@ -119,6 +119,26 @@ def test_who_asks_something_waits_for_an_answer(words):
     assert RULE.closed_s < ASKS_SHARE * RULE.open_s
 
 
+@pytest.mark.parametrize("words", ["What's the weather like?", "Shall we try it once again?"])
+def test_a_question_is_no_answer_to_a_closed_one(words):
+    assert wait(Expected.CLOSED, words) == pytest.approx(ASKS_SHARE * RULE.open_s)
+    assert asked_with(DATABASES).wait_s(words) == pytest.approx(ASKS_SHARE * RULE.open_s)
+
+
+@pytest.mark.parametrize("expected", list(Expected))
+@pytest.mark.parametrize(
+    "words", ["Can you open the?", "Should we keep the old one or?", "What happens then if I?"]
+)
+def test_a_mark_behind_words_that_want_more_ends_no_question(expected, words):
+    assert wait(expected, words) == RULE.unfinished_s
+
+
+def test_who_goes_on_after_a_question_that_was_answered_too_soon_teaches_that():
+    waited_s = ASKS_SHARE * RULE.open_s
+    assert cut_short("Can you run the tests?", "and commit", 2.0, waited_s) > RULE.open_s
+    assert cut_short("Run the tests.", "and commit", 2.0, waited_s) == RULE.open_s
+
+
 @pytest.mark.parametrize("words", ["Should we?", "I ran it. Can you?", "Why?"])
 def test_a_few_words_may_only_begin_a_question(words):
     assert wait(Expected.OPEN, words) >= RULE.open_s
