@@ -228,7 +228,7 @@ class Chat:
         next message starts it again. A Voice that cannot be switched on is a `Notice`, and the conversation
         goes on by keyboard.
         """
-        unconfirmed: UserMessage | None = None
+        in_doubt: tuple[UserMessage | None, ...] = ()
         with lone_errors():
             async with anyio.create_task_group() as tasks:
                 self._tasks = tasks
@@ -246,17 +246,16 @@ class Chat:
                         self.toggle_voice()
                     await self._quit.wait()
                     await self._wind_down()
-                    unconfirmed = self._session.sending
                     if self._host_lost.is_set():
                         self._tell_what_is_in_doubt()
-                    else:
-                        self._session.trust(self._host)
+                    in_doubt = (self._session.sending, *self._session.written(self._host))
                 finally:
                     self._tasks = None
                     tasks.cancel_scope.cancel()
         left = (*self._session.unconfirmed, *self._session.waiting)
         for message in left:
-            self._remark("perhaps_sent" if message is unconfirmed else "never_sent", words=message.text)
+            doubtful = any(message is one for one in in_doubt)
+            self._remark("perhaps_sent" if doubtful else "never_sent", words=message.text)
         if self._journal is not None and left:
             await self._journal.written()
             if not self._journal.fails:
@@ -280,6 +279,8 @@ class Chat:
             await self._insisting.dispose()
         with anyio.move_on_after(HANDED_OVER_S):
             await self._session.handed_over()
+            if not self._host_lost.is_set():
+                await self._session.confirmed(self._host)
 
     async def _keep_host(self, *, task_status: TaskStatus[None]) -> None:
         """Have the agent's program running: from the beginning, and after its death for the next message."""

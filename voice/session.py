@@ -139,16 +139,9 @@ class Session:
 
     def confirm(self, host: Host) -> None:
         """Look which messages the agent has shown that it has: to be called at each event of the host's."""
-        if self._unconfirmed:
-            self._count_as_had(host, written=True)
-
-    def trust(self, host: Host) -> None:
-        """Count also what its program was given as had, where that is being ended in order."""
-        self._count_as_had(host, written=False)
-
-    def _count_as_had(self, host: Host, *, written: bool) -> None:
-        """All but what the host has unconfirmed; without ``written`` all but what it never passed on."""
-        without = Counter(one.text for one in _unconfirmed(host) if written or not one.written)
+        if not self._unconfirmed:
+            return
+        without = Counter(one.text for one in _unconfirmed(host))
         still: list[UserMessage] = []
         for message in reversed(self._unconfirmed):  # of two with the same words the older has been read
             without[message.text] -= 1
@@ -156,16 +149,32 @@ class Session:
                 still.insert(0, message)
             elif self._journal is not None and message.utterances:
                 self._journal.accepted(message.utterances)
-        self._unconfirmed = still
+        if len(still) < len(self._unconfirmed):
+            self._unconfirmed = still
+            self.look()
+
+    def written(self, host: Host) -> tuple[UserMessage, ...]:
+        """Those without a sign that the agent's program was given: it may have them."""
+        texts = Counter(one.text for one in _unconfirmed(host) if one.written)
+        return tuple(message for message in self._unconfirmed if texts[message.text])
+
+    async def confirmed(self, host: Host) -> None:
+        """Wait until the agent has shown that it has all that its program was given."""
+        while self.written(host):
+            await self._changed.wait()
 
     def take_doubtful(self, host: Host) -> tuple[UserMessage, ...]:
         """Take out what a program that was lost was given, and showed no sign of: it may have it or not."""
         self.confirm(host)
         written = Counter(one.text for one in _unconfirmed(host) if one.written)
+        held_by_later = {id(waiting.instead_of) for waiting in self._inbox}
         doubtful: list[UserMessage] = []
         still: list[UserMessage] = []
         for message in self._unconfirmed:
-            (doubtful if written[message.text] > 0 else still).append(message)
+            if written[message.text] <= 0:
+                still.append(message)
+            elif id(message) not in held_by_later:  # else it goes, whole, with that one
+                doubtful.append(message)
             written[message.text] -= 1
         self._unconfirmed = still
         failed = self._failed
@@ -212,7 +221,8 @@ class Session:
             self._sending = None
             self.look()
         self._inbox.remove(waiting)
-        self._sent = [sent for sent in self._sent if sent is not waiting.instead_of]
+        for holding in (self._sent, self._unconfirmed):  # what this one holds is settled with it
+            holding[:] = [one for one in holding if one is not waiting.instead_of]
         self._sent.append(waiting.message)
         self._unconfirmed.append(waiting.message)
         self.confirm(host)

@@ -19,6 +19,11 @@ pytestmark = pytest.mark.anyio
 WAITS = "What waits for the agent is kept, and sent with your next message."
 
 
+@pytest.fixture(autouse=True)
+def soon_over(monkeypatch):
+    monkeypatch.setattr("voice.chat.HANDED_OVER_S", 0.2)
+
+
 class WarilyScriptedHost(ScriptedHost):
     """One whose agent shows nothing of a message before it is told to."""
 
@@ -140,6 +145,7 @@ async def test_a_program_that_dies_before_it_has_answered_for_a_message_does_not
         assert stage.chat.waiting == ()
         stage.host.unconfirmed = ()
         await stage.send("Are you there?")
+        stage.host.show()
     assert stage.sent == ["Are you there?"]
     assert stage.kept() == [("Delete it.", DiscardReason.UNCONFIRMED)]
 
@@ -154,6 +160,7 @@ async def test_a_program_that_is_lost_while_it_is_given_a_message_does_not_get_i
         assert stage.discarded() == [(DiscardReason.UNCONFIRMED, "Delete it.", "keyboard")]
         stage.host.unconfirmed = ()
         await stage.send("Are you there?")
+        stage.host.show()
     assert stage.sent == ["Are you there?"]
 
 
@@ -196,12 +203,23 @@ async def test_what_the_host_itself_holds_for_its_next_program_is_kept_and_in_no
     assert stage.kept() == [("Merge it.", None)]
 
 
-async def test_a_living_agent_that_is_left_in_order_has_what_it_was_given():
+async def test_a_living_agent_that_is_left_in_order_has_a_moment_to_show_what_it_has():
     stage = Conversation()
     async with stage.going_on():
         await stage.send("Merge it.")
+        stage.chat.quit()
+        await anyio.wait_all_tasks_blocked()
+        stage.host.show()
     assert stage.kept() == []
     assert stage.notices() == []
+
+
+async def test_what_it_shows_no_sign_of_until_then_is_named_and_kept():
+    stage = Conversation()
+    async with stage.going_on():
+        await stage.send("Merge it.")
+    assert stage.kept() == [("Merge it.", None)]
+    assert any("Merge it." in notice for notice in stage.notices())
 
 
 async def test_a_session_that_is_broken_off_keeps_what_it_does_not_know_to_have_arrived():
@@ -265,3 +283,28 @@ async def test_an_addition_to_what_may_not_have_arrived_holds_it_and_settles_bot
         tasks.cancel_scope.cancel()
     assert session.transcript == (both,)
     assert journal.entries == {}
+
+
+async def test_what_goes_on_with_a_message_that_may_not_have_arrived_holds_it_and_goes_by_itself():
+    journal, host = ScriptedJournal(), WarilyScriptedHost()
+    session = Session(lambda _event: None, journal)
+    first = UserMessage("Delete", "voice", 1.0, utterances=(journal.typed("Delete"),))
+    both = UserMessage(
+        "Delete the log.", "voice", 2.0, utterances=(*first.utterances, journal.typed("the log"))
+    )
+    async with host.open(), anyio.create_task_group() as tasks:
+        tasks.start_soon(session.run, host)
+        session.put(first)
+        await session.settled()
+        tasks.cancel_scope.cancel()
+    session.put(both, instead_of=first)
+    assert session.take_doubtful(host) == ()  # else it would be told as not sent, and sent
+    assert session.waiting == (both,)
+    host.unconfirmed = ()
+    async with host.open(), anyio.create_task_group() as tasks:
+        tasks.start_soon(session.run, host)
+        await session.settled()
+        assert session.unconfirmed == (both,)
+        tasks.cancel_scope.cancel()
+    assert session.take_doubtful(host) == (both,)
+    assert session.transcript == ()

@@ -12,6 +12,7 @@ import signal
 import tempfile
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +180,8 @@ class _Run:
         self._tasks = tasks
         self._patience_s = patience_s
         self._unread = unread
+        self._in_flight: list[str] = []
+        """Those that Pi has not answered yet: what it tells is of those before them."""
         self._last_words = LastWords()
         self._left = False
         self._running_tools: set[str] = set()
@@ -224,21 +227,31 @@ class _Run:
         """Have Pi take a message."""
         await self._bridge.settled()  # so that it meets the tools that are to be there
         idle, begun = not self.turns.busy, self.turns.count
-        if self.rpc.gone:
-            raise HostDied("Pi has ended.")
+        spoken = text.startswith("/")  # as a prompt it would be expanded
+        if self.rpc.gone or (spoken and not self._bridge.connected):
+            raise HostDied("Pi is not there to take a message.")
         self._unread.append(text)
+        self._in_flight.append(text)
         try:
-            if spoken := text.startswith("/"):  # here it would be expanded
+            if spoken:
                 await self._bridge.say(text, behaviour)
                 data = None
             else:
-                data = await self.rpc.command("prompt", message=text, streamingBehavior=behaviour)
+                data = await self.rpc.command(
+                    "prompt",
+                    on_answer=partial(self._in_flight.remove, text),
+                    message=text,
+                    streamingBehavior=behaviour,
+                )
         except HostDied:
             raise
         except HostError:
             if self._bridge.connected:  # else Pi may have ended, which is seen there first
                 self._read(text)
             raise
+        finally:
+            with suppress(ValueError):  # it was answered
+                self._in_flight.remove(text)
         handled = isinstance(data, Mapping) and data.get("disposition") == "handled"
         if handled:
             self._read(text)
@@ -291,7 +304,7 @@ class _Run:
         elif kind == "agent_settled":
             if self._queued and self._go_on():
                 return
-            self._unread.clear()
+            self._unread[:] = self._in_flight
         elif kind == "message_end" and self._unread and _is_of_user(line):
             del self._unread[0]
         elif kind == "agent_end":
@@ -322,7 +335,7 @@ class _Run:
                     continue
                 if not (state.get("isStreaming") or state.get("isCompacting") or self._retrying):
                     if not state.get("pendingMessageCount"):
-                        self._unread.clear()
+                        self._unread[:] = self._in_flight
                         self._tell(*self.turns.settled())
                         return
                     self._go_on()

@@ -85,14 +85,15 @@ class Rpc:
             for command in self._waiting.values():
                 command.answered.set()
 
-    async def command(self, kind: str, **fields: Any) -> Any:
+    async def command(self, kind: str, *, on_answer: Callable[[], None] | None = None, **fields: Any) -> Any:
         """Give a command and return the data of its response.
 
-        Raises `HostError` where Pi refuses it, `HostDied` where Pi ends before it has answered.
+        ``on_answer`` is called as that comes, before what Pi tells after it is heard. Raises `HostError` where
+        Pi refuses it, `HostDied` where Pi ends before it has answered.
         """
         self._count += 1
         key = f"viva-{self._count}"
-        self._waiting[key] = command = _Command()
+        self._waiting[key] = command = _Command(on_answer)
         try:
             await self.write({"id": key, "type": kind, **fields})
             await command.answered.wait()
@@ -144,14 +145,17 @@ class Rpc:
 class _Command:
     """A command that waits for its response; the first one counts."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_answer: Callable[[], None] | None) -> None:
         self.answered = anyio.Event()
         self.response: Mapping[str, Any] | None = None
+        self._on_answer = on_answer
 
     def answer(self, response: Mapping[str, Any]) -> None:
         if not self.answered.is_set():
             self.response = response
             self.answered.set()
+            if self._on_answer is not None:
+                self._on_answer()
 
 
 class LastWords:
