@@ -98,7 +98,7 @@ def pulsing(process):
     thread = threading.Thread(target=pulse_while_it_lives)
     thread.start()
     try:
-        yield lambda: pulses >= PULSES
+        yield lambda: pulses >= PULSES or not thread.is_alive()
     finally:
         over.set()
         thread.join()
@@ -110,7 +110,9 @@ def slow(talk, part):
     process = talk.process_of(part)
     with pulsing(process) as met:
         yield met
-    assert talk.child_of(part) == process, "who is slow was taken for one that hangs"
+    # Who types breaks off what is spoken, and an engine that is at work on it is ended with that.
+    if not (part == "engine" and is_dead(process)):
+        assert talk.child_of(part) == process, "who is slow was taken for one that hangs"
 
 
 @contextlib.contextmanager

@@ -88,8 +88,8 @@ class Rpc:
     async def command(self, kind: str, *, on_answer: Callable[[], None] | None = None, **fields: Any) -> Any:
         """Give a command and return the data of its response.
 
-        ``on_answer`` is called as that comes, before what Pi tells after it is heard. Raises `HostError` where
-        Pi refuses it, `HostDied` where Pi ends before it has answered.
+        ``on_answer`` is called as that comes, before what Pi tells after it is heard. Raises `HostError`
+        where Pi refuses it, `HostDied` where Pi ends before it has answered.
         """
         self._count += 1
         key = f"viva-{self._count}"
