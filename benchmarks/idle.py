@@ -132,10 +132,10 @@ async def turns(settings: Settings) -> tuple[list[list[str]], set[str]]:
         child = psutil.Process(whisper.pid)
         delay_s = settings.transcription.replay_delay_s
         hearing = make_hearing(settings, whisper, make_patience(settings), transcript_after_s=delay_s)
-        hearing.expect("Is that right?")
         ends: set[float] = set()
         messages = 0
         for turn in range(1, TURNS[-1] + 1):
+            hearing.expect("Is that right?")  # a question is answered once
             for frame in [*frames, *[silent_frame()] * round(PAUSE_S / FRAME_S)]:
                 for event in await hearing.push(frame):
                     if isinstance(event, UserMessage) and event.latency is not None:
