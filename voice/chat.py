@@ -311,9 +311,7 @@ class Chat:
         """Tell what the agent's program died with: it is not sent again by itself, and is in the journal."""
         doubtful = self._session.take_doubtful(self._host)
         for message in doubtful:
-            self._timed.discard(message)
-            if message.text in self._waited:
-                self._waited.remove(message.text)
+            self._expect_no_more(message)
             words = said(self._settings.speaking.language, "perhaps_sent", words=message.text)
             drop = Drop(DiscardReason.UNCONFIRMED, message.text, message.utterances, message.source)
             self._act([drop, Play(Earcon.NOT_SENT), Say(words, written=False)])
@@ -321,6 +319,12 @@ class Chat:
             self._count_waiting()
             if self._journal is not None and not self._journal.fails:
                 self._remark("kept_for_later")
+
+    def _expect_no_more(self, message: UserMessage) -> None:
+        """It is not delivered, so that its latency and its wait are not counted."""
+        self._timed.discard(message)
+        if message.text in self._waited:
+            self._waited.remove(message.text)
 
     def _tell_what_waits(self) -> None:
         """Tell that there is something for an agent's program that nobody starts by himself."""
@@ -686,9 +690,7 @@ class Chat:
         """Show that a message waits no longer; returns whether it did, and was not being handed over."""
         if taken is None:
             return False
-        self._timed.discard(taken.message)
-        if taken.message.text in self._waited:
-            self._waited.remove(taken.message.text)
+        self._expect_no_more(taken.message)
         self._count_waiting()
         self._act([Drop(reason, taken.unsent.text, taken.unsent.utterances), Play(Earcon.NOT_SENT)])
         return True

@@ -155,7 +155,7 @@ class Session:
 
     def written(self, host: Host) -> tuple[UserMessage, ...]:
         """Those without a sign that the agent's program was given: it may have them."""
-        texts = Counter(one.text for one in _unconfirmed(host) if one.written)
+        texts = _written(host)
         return tuple(message for message in self._unconfirmed if texts[message.text])
 
     async def confirmed(self, host: Host) -> None:
@@ -166,7 +166,7 @@ class Session:
     def take_doubtful(self, host: Host) -> tuple[UserMessage, ...]:
         """Take out what a program that was lost was given, and showed no sign of: it may have it or not."""
         self.confirm(host)
-        written = Counter(one.text for one in _unconfirmed(host) if one.written)
+        written = _written(host)
         held_by_later = {id(waiting.instead_of) for waiting in self._inbox}
         doubtful: list[UserMessage] = []
         still: list[UserMessage] = []
@@ -253,6 +253,11 @@ class Session:
 
 def _unconfirmed(host: Host) -> tuple[Unconfirmed, ...]:
     return host.unconfirmed if isinstance(host, Confirming) else ()
+
+
+def _written(host: Host) -> Counter[str]:
+    """The texts of those that went to the agent's program, each as often as it did."""
+    return Counter(one.text for one in _unconfirmed(host) if one.written)
 
 
 def _without(message: UserMessage, sent: UserMessage | None) -> UserMessage:

@@ -259,9 +259,8 @@ async def test_of_two_messages_with_the_same_words_the_older_one_has_arrived():
     assert Counter(journal.forgotten.values()) == {None: 1}
 
 
-async def test_an_addition_to_what_may_not_have_arrived_holds_it_and_settles_both():
-    journal, host = ScriptedJournal(), WarilyScriptedHost()
-    session = Session(lambda _event: None, journal)
+async def accepted_and_gone_on_with(session, host, journal):
+    """A message that the host has accepted, without a sign; and one that holds it, and is not put yet."""
     first = UserMessage("Delete", "voice", 1.0, utterances=(journal.typed("Delete"),))
     both = UserMessage(
         "Delete the log.", "voice", 2.0, utterances=(*first.utterances, journal.typed("the log"))
@@ -271,6 +270,13 @@ async def test_an_addition_to_what_may_not_have_arrived_holds_it_and_settles_bot
         session.put(first)
         await session.settled()
         tasks.cancel_scope.cancel()
+    return first, both
+
+
+async def test_an_addition_to_what_may_not_have_arrived_holds_it_and_settles_both():
+    journal, host = ScriptedJournal(), WarilyScriptedHost()
+    session = Session(lambda _event: None, journal)
+    first, both = await accepted_and_gone_on_with(session, host, journal)
     assert session.take_doubtful(host) == (first,)
     journal.decided(first.utterances, first.text, DiscardReason.UNCONFIRMED)
     host.unconfirmed = ()
@@ -288,15 +294,7 @@ async def test_an_addition_to_what_may_not_have_arrived_holds_it_and_settles_bot
 async def test_what_goes_on_with_a_message_that_may_not_have_arrived_holds_it_and_goes_by_itself():
     journal, host = ScriptedJournal(), WarilyScriptedHost()
     session = Session(lambda _event: None, journal)
-    first = UserMessage("Delete", "voice", 1.0, utterances=(journal.typed("Delete"),))
-    both = UserMessage(
-        "Delete the log.", "voice", 2.0, utterances=(*first.utterances, journal.typed("the log"))
-    )
-    async with host.open(), anyio.create_task_group() as tasks:
-        tasks.start_soon(session.run, host)
-        session.put(first)
-        await session.settled()
-        tasks.cancel_scope.cancel()
+    first, both = await accepted_and_gone_on_with(session, host, journal)
     session.put(both, instead_of=first)
     assert session.take_doubtful(host) == ()  # else it would be told as not sent, and sent
     assert session.waiting == (both,)
